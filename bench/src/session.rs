@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, Interrupts, Outcome, Servers, Trial};
+use dyno_lab::trial::{Interrupts, Outcome, Servers, Trial, TrialOptions};
 use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
 use dyno_record::{Placement, Sharing};
@@ -67,7 +67,7 @@ pub struct Comparison {
 pub struct Session {
     plan: Plan,
     scratch: Scratch,
-    conduct: Conduct,
+    conduct: TrialOptions,
     references: References,
     /// The rows to load, where that is measured.
     inputs: Option<Inputs>,
@@ -132,7 +132,7 @@ impl Session {
             inputs: measured.loads.then(|| Inputs::write(rows, seed)).transpose()?,
             plan,
             scratch,
-            conduct: Conduct {
+            conduct: TrialOptions {
                 placement,
                 sharing,
                 timeout: TIMEOUT,

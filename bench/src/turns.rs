@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_lab::metronome::Metronome;
-use dyno_lab::trial::{Conduct, Expected, Member, Outcome};
+use dyno_lab::trial::{Expected, InterleavedTrial, Outcome, TrialOptions};
 use dyno_protocol::Job;
 use fastrand::Rng;
 use rand::SeedableRng;
@@ -30,7 +30,7 @@ pub struct Side {
 
 impl Turns {
     /// Turns for this number of comparisons.
-    pub fn new(conduct: &Conduct, comparisons: usize, random: &mut Rng) -> Turns {
+    pub fn new(conduct: &TrialOptions, comparisons: usize, random: &mut Rng) -> Turns {
         Turns {
             metronome: Metronome::new(&conduct.placement),
             random: ChaCha8Rng::seed_from_u64(random.u64(..)),
@@ -50,7 +50,12 @@ impl Turns {
     }
 
     /// Runs both side by side: the times of each.
-    pub fn run(&mut self, conduct: &Conduct, comparison: usize, sides: [Side; 2]) -> Result<[Vec<Time>; 2]> {
+    pub fn run(
+        &mut self,
+        conduct: &TrialOptions,
+        comparison: usize,
+        sides: [Side; 2],
+    ) -> Result<[Vec<Time>; 2]> {
         let expected = self.expected[comparison].clone().unwrap_or_default();
         let tests: Vec<String> = (0..sides[0].job.tests.len()).map(name).collect();
         let mut members = Vec::new();
@@ -61,7 +66,7 @@ impl Turns {
                 argument.into_string().ok().context("an argument of the C program is no text")
             };
             let command = command.into_iter().map(text).collect::<Result<_>>()?;
-            members.push(Member { command, job, expected: expected.clone(), harness: false });
+            members.push(InterleavedTrial { command, job, expected: expected.clone(), harness: false });
         }
         let sliced = conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {});
         let sides = sliced.into_iter().map(|one| match one.trial.outcome {

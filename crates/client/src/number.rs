@@ -51,12 +51,12 @@ fn whole(text: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::{Kept, Value};
+    use dyno_protocol::{RowCollector, Value};
 
     use super::*;
 
-    fn read(add: fn(&[u8], &mut Kept), text: &str) -> Value {
-        let mut kept = Kept::default();
+    fn read(add: fn(&[u8], &mut RowCollector), text: &str) -> Value {
+        let mut kept = RowCollector::default();
         add(text.as_bytes(), &mut kept);
         kept.end_row();
         kept.first().unwrap()

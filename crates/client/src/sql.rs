@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 
 use anyhow::Result;
-use dyno_protocol::{Kept, Sink, Value};
+use dyno_protocol::{RowCollector, Sink, Value};
 
 /// A connection to a server, closed when dropped.
 pub trait Sql {
@@ -16,12 +16,12 @@ pub trait Sql {
     /// Executes a statement that returns no rows, such as BEGIN.
     #[inline]
     fn command(&self, sql: &CStr) -> Result<()> {
-        self.execute(sql, &mut Kept::default()).map(drop)
+        self.execute(sql, &mut RowCollector::default()).map(drop)
     }
 
     /// Executes a statement and returns its rows.
     fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
-        let mut kept = Kept::default();
+        let mut kept = RowCollector::default();
         self.execute(&CString::new(sql)?, &mut kept)?;
         Ok(kept.rows)
     }

@@ -18,7 +18,7 @@ use std::fmt;
 use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::Conduct;
+use dyno_lab::trial::TrialOptions;
 use dyno_suite::NO_SQL;
 
 /// The time that a runner may be silent within a check.
@@ -164,7 +164,7 @@ impl fmt::Display for Report {
 
 /// Checks the runner of a contender.
 pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
-    let conduct = Conduct::unmeasured(SILENCE_LIMIT)?;
+    let conduct = TrialOptions::unmeasured(SILENCE_LIMIT)?;
     let mut servers = conduct.servers(scratch);
     let server = servers.reach(contender)?;
     let script =

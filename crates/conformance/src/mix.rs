@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    CONNECT, Lasts, MixClass, MixStatement, MixValue, MixWork, Pause, Purpose, StepField, StepFile, StepKind,
-    Test, Value, Work,
+    CONNECT, MixClass, MixStatement, MixValue, MixWork, Pause, Purpose, StepField, StepFile, StepKind, Test,
+    TimeWindow, Value, Work,
 };
 
 use super::script::{Script, answered, failed, finished};
@@ -202,7 +202,7 @@ fn shared_by_processes(script: &Script) -> Result<()> {
 }
 
 fn timed(script: &Script) -> Result<()> {
-    let lasts = Lasts { duration_ns: 1_200_000_000, warm_up_ns: 100_000_000 };
+    let lasts = TimeWindow { duration_ns: 1_200_000_000, warm_up_ns: 100_000_000 };
     let make = |folder: &Path| {
         Ok(MixWork { lasts: Some(lasts), ..mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0)? })
     };

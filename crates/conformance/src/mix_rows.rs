@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, StepField, StepFile,
+    LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Purpose, StepField, StepFile,
     StepKind, StepList, Test, Value, Work,
 };
 
@@ -120,8 +120,8 @@ fn repeated(script: &Script) -> Result<()> {
             statement(&["INSERT INTO copied(id) VALUES(", ")"], &[MixValue::Row { statement: 1, column: 0 }]),
         ],
         loops: vec![
-            MixLoop { first: 0, count: 1, over: Over::List(0) },
-            MixLoop { first: 2, count: 1, over: Over::Rows(1) },
+            MixLoop { first: 0, count: 1, over: LoopSource::List(0) },
+            MixLoop { first: 2, count: 1, over: LoopSource::Rows(1) },
         ],
         ..MixClass::default()
     };

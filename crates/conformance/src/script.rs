@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::Contender;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, Outcome, Trial};
+use dyno_lab::trial::{Outcome, Trial, TrialOptions};
 use dyno_plan::probe;
 use dyno_protocol::{Job, Test, Value, Waiting, Work};
 
@@ -17,7 +17,7 @@ pub struct Script<'a> {
     /// The folder for files.
     pub scratch: &'a Scratch,
     /// The limits and measuring of trials.
-    pub conduct: &'a Conduct,
+    pub conduct: &'a TrialOptions,
     /// The address of the contender's server, if it has one.
     pub server: Option<&'a dyno_protocol::Server>,
     /// The number of operations of each turn; `None`: the tests are done without turns.

@@ -198,11 +198,11 @@ fn what_goes_on_beside_the_clients_is_told_second_by_second() {
             }
         }
         // SQLite's log begins anew after a thousand pages, which two clients write in a moment.
-        let told = around.iter().filter_map(|second| second["upkeep"]["checkpoints"].as_u64());
-        let told: Vec<u64> = told.collect();
-        assert!(!told.is_empty(), "{label}: {around:?}");
+        let reported = around.iter().filter_map(|second| second["upkeep"]["checkpoints"].as_u64());
+        let reported: Vec<u64> = reported.collect();
+        assert!(!reported.is_empty(), "{label}: {around:?}");
         if label.starts_with("sqlite") {
-            assert!(told.iter().sum::<u64>() > 0, "{label}: {told:?}");
+            assert!(reported.iter().sum::<u64>() > 0, "{label}: {reported:?}");
         }
     }
     let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
@@ -334,12 +334,12 @@ fn an_operation_without_its_row_has_failed_and_is_told() {
     let run = format!("run ./mine.toml {SMALL} --set branches=1 --only read --with sqlite:wal,postgres");
     let result = place.dyno(&run).exits(0).without_panic();
     // Values stand as question marks, whatever the driver calls them.
-    let told = read.replace(":aid", "?");
-    result.prints(&format!("The first of these: no row came of {told} AND aid > 25"));
+    let reported = read.replace(":aid", "?");
+    result.prints(&format!("The first of these: no row came of {reported} AND aid > 25"));
     place.write("mine.toml", &changed.replace("aid > 25", "aid > 2500"));
     place
         .dyno(&run)
-        .prints(&format!("no operation succeeded within the time: no row came of {told} AND aid > 2500"));
+        .prints(&format!("no operation succeeded within the time: no row came of {reported} AND aid > 2500"));
     place.assert_clean();
 }
 

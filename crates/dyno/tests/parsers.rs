@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use dyno_engine::{Contender, Home, Registry, split_list};
-use dyno_suite::watch::Watch;
+use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, Suite, TableForm};
 use proptest::prelude::*;
 
@@ -22,7 +22,8 @@ fn try_suite(text: String) -> Result<usize, String> {
         .or_else(|_| dyno_suite::resolve(&suite.parameters, &[]))
         .map_err(|e| format!("{e:#}"))?;
     let bounds = Bounds { instructions: 500_000, bytes: 4 << 20 };
-    let tests = suite.render_form(&parameters, "sqlite", TableForm::default(), bounds, &Watch::default());
+    let tests =
+        suite.render_form(&parameters, "sqlite", TableForm::default(), bounds, &PlanningProgress::default());
     tests.map(|tests| tests.len()).map_err(|e| format!("{e:#}"))
 }
 

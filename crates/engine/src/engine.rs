@@ -12,10 +12,10 @@ use serde::Deserialize;
 use super::cache::CacheKnob;
 use super::encryption::{Encryption, all_asked};
 use super::isolation::{IsolationRule, isolation};
-use super::level::{Asked, Rule, safety};
+use super::level::{Rule, RuleFacts, safety};
 use super::profile::Profile;
 use super::server::{Protocol, Url};
-use super::settings::{Difference, Values, differences, is_name, parse_setting};
+use super::settings::{Difference, ValueNames, differences, is_name, parse_setting};
 use super::start::Start;
 use super::upkeep::Upkeep;
 
@@ -65,7 +65,7 @@ pub struct Engine {
     quiet: Vec<String>,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
-    pub values: Values,
+    pub values: ValueNames,
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
     pub named_builds: Vec<NamedBuild>,
@@ -126,21 +126,21 @@ impl Engine {
                 assumed.push(InForce { name: name.clone(), value: value.clone() });
             }
         }
-        self.safety_of(Asked { in_force: &assumed, variant, standing: Standing::Claimed })
+        self.safety_of(RuleFacts { in_force: &assumed, variant, standing: Standing::Claimed })
     }
 
     /// The safety of the settings in force, with a variant of the driver.
     pub fn safety(&self, in_force: &[InForce], variant: Option<&str>) -> Option<Safety> {
-        self.safety_of(Asked { in_force, variant, standing: Standing::ReadBack })
+        self.safety_of(RuleFacts { in_force, variant, standing: Standing::ReadBack })
     }
 
     /// The isolation of its transactions with the settings in force.
     pub fn isolation(&self, in_force: &[InForce]) -> Option<Isolated> {
-        let asked = Asked { in_force, variant: None, standing: Standing::ReadBack };
+        let asked = RuleFacts { in_force, variant: None, standing: Standing::ReadBack };
         isolation(&self.isolation, &self.values, asked)
     }
 
-    fn safety_of(&self, asked: Asked) -> Option<Safety> {
+    fn safety_of(&self, asked: RuleFacts) -> Option<Safety> {
         safety(&self.rules, &self.values, &self.claimed, asked)
     }
 

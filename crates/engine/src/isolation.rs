@@ -3,8 +3,8 @@
 use dyno_record::{Isolated, Isolation};
 use serde::Deserialize;
 
-use super::level::{Asked, all_hold};
-use super::settings::Values;
+use super::level::{RuleFacts, all_hold};
+use super::settings::ValueNames;
 
 /// A rule: settings, and the isolation that they mean.
 #[derive(Debug, Clone, Deserialize)]
@@ -19,7 +19,7 @@ pub(super) struct IsolationRule {
 }
 
 /// The isolation by the first rule that holds; `None` if no rule holds.
-pub(super) fn isolation(rules: &[IsolationRule], values: &Values, asked: Asked) -> Option<Isolated> {
+pub(super) fn isolation(rules: &[IsolationRule], values: &ValueNames, asked: RuleFacts) -> Option<Isolated> {
     rules.iter().find(|rule| all_hold(&rule.when, values, asked.in_force)).map(|rule| Isolated {
         level: rule.gives,
         standing: asked.standing,

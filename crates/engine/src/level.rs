@@ -4,7 +4,7 @@ use dyno_protocol::{InForce, Setting};
 use dyno_record::{Hole, Level, Safety, Standing};
 use serde::Deserialize;
 
-use super::settings::{Values, canonical, parse_setting};
+use super::settings::{ValueNames, canonical, parse_setting};
 
 /// A rule: settings, and the level that they mean.
 #[derive(Debug, Clone, Deserialize)]
@@ -25,7 +25,7 @@ pub(super) struct Rule {
 
 /// The facts that rules are evaluated against.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct RuleFacts<'a> {
     /// The settings in force, or those assumed to be.
     pub in_force: &'a [InForce],
     /// The variant of the driver, if it has several.
@@ -35,14 +35,14 @@ pub(super) struct Asked<'a> {
 }
 
 impl Rule {
-    fn holds(&self, values: &Values, Asked { in_force, variant, .. }: Asked) -> bool {
+    fn holds(&self, values: &ValueNames, RuleFacts { in_force, variant, .. }: RuleFacts) -> bool {
         let is_its = self.variant.as_deref().is_none_or(|its| variant == Some(its));
         is_its && all_hold(&self.when, values, in_force)
     }
 }
 
 /// True if all of these conditions hold.
-pub(super) fn all_hold(conditions: &[String], values: &Values, in_force: &[InForce]) -> bool {
+pub(super) fn all_hold(conditions: &[String], values: &ValueNames, in_force: &[InForce]) -> bool {
     conditions.iter().all(|condition| {
         let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
         in_force.iter().find(|setting| setting.name == name).is_some_and(|setting| {
@@ -58,7 +58,12 @@ pub(super) fn all_hold(conditions: &[String], values: &Values, in_force: &[InFor
 
 /// The safety by the first rule that holds; `None` if no rule holds. It counts as claimed only if the rule rests on a
 /// setting of the list `claimed`.
-pub(super) fn safety(rules: &[Rule], values: &Values, claimed: &[String], asked: Asked) -> Option<Safety> {
+pub(super) fn safety(
+    rules: &[Rule],
+    values: &ValueNames,
+    claimed: &[String],
+    asked: RuleFacts,
+) -> Option<Safety> {
     let is_claimed = |condition: &String| {
         condition.split_once('=').is_some_and(|(name, _)| claimed.iter().any(|known| known == name))
     };

@@ -14,7 +14,7 @@ use dyno_protocol::Secret;
 use nix::unistd::{Uid, User};
 
 /// The parts of the process's environment that decide which password applies.
-pub struct Surroundings {
+pub struct PasswordEnvironment {
     /// The user's name on this machine.
     pub account: String,
     home: Option<PathBuf>,
@@ -23,9 +23,9 @@ pub struct Surroundings {
     root: PathBuf,
 }
 
-impl Surroundings {
+impl PasswordEnvironment {
     /// Those of this process.
-    pub fn here() -> Surroundings {
+    pub fn here() -> PasswordEnvironment {
         let user = User::from_uid(Uid::current()).ok().flatten();
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let home = home.or_else(|| user.as_ref().map(|user| user.dir.clone()));
@@ -49,7 +49,7 @@ impl Surroundings {
         let variables =
             names.into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?))).collect();
         let account = user.map_or_else(|| Uid::current().to_string(), |user| user.name);
-        Surroundings { account, home, variables, root: "/".into() }
+        PasswordEnvironment { account, home, variables, root: "/".into() }
     }
 
     /// A variable of the environment that is not empty.
@@ -69,10 +69,10 @@ impl Surroundings {
 
     /// Made-up surroundings for tests: the account `ann` with a home, and no sockets.
     #[cfg(test)]
-    pub fn for_test(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
+    pub fn for_test(home: &Path, variables: &[(&str, &str)]) -> PasswordEnvironment {
         let variables = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let root = home.join("root");
-        Surroundings {
+        PasswordEnvironment {
             account: "ann".into(),
             home: Some(home.to_owned()),
             variables: variables.collect(),

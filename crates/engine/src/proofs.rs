@@ -34,7 +34,7 @@ pub struct Proofs {
 
 /// The fields of every line, whichever version wrote it.
 #[derive(Deserialize)]
-struct Head {
+struct ProofHeader {
     schema: String,
 }
 
@@ -55,7 +55,7 @@ impl Proofs {
     fn read(&mut self, text: &str, path: &Path, troubles: &mut Vec<String>) {
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
             // A later dyno may write what this one does not know.
-            if serde_json::from_str::<Head>(line).is_ok_and(|head| head.schema != PROOF_SCHEMA) {
+            if serde_json::from_str::<ProofHeader>(line).is_ok_and(|head| head.schema != PROOF_SCHEMA) {
                 continue;
             }
             match serde_json::from_str(line) {

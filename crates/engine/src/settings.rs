@@ -50,11 +50,11 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// The names that an engine gives to numbers, by setting.
-pub(super) type Values = BTreeMap<String, Vec<String>>;
+pub(super) type ValueNames = BTreeMap<String, Vec<String>>;
 
 /// One spelling for all spellings of a value: names and numbers of an enumeration, on and off, letter
 /// case.
-pub(super) fn canonical(values: &Values, name: &str, value: &str) -> String {
+pub(super) fn canonical(values: &ValueNames, name: &str, value: &str) -> String {
     if let Some(names) = values.get(name) {
         let number = names.iter().position(|known| known.eq_ignore_ascii_case(value));
         if let Some(number) = number.or_else(|| value.parse().ok()) {
@@ -71,7 +71,7 @@ pub(super) fn canonical(values: &Values, name: &str, value: &str) -> String {
 }
 
 /// The settings that are not in force as asked for. Of a setting named twice the last counts.
-pub(super) fn differences(values: &Values, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+pub(super) fn differences(values: &ValueNames, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
     let mut last: BTreeMap<&str, &Setting> = BTreeMap::new();
     for setting in asked {
         last.insert(&setting.name, setting);
@@ -96,7 +96,7 @@ pub(super) fn differences(values: &Values, asked: &[Setting], in_force: &[InForc
 mod tests {
     use super::*;
 
-    fn values() -> Values {
+    fn values() -> ValueNames {
         let names = ["OFF", "NORMAL", "FULL", "EXTRA"].map(String::from).to_vec();
         BTreeMap::from([("synchronous".to_owned(), names)])
     }

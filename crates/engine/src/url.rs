@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use dyno_protocol::{Secret, Server};
 use percent_encoding::percent_decode_str;
 
-use super::passwords::{MyCnf, Surroundings, pgpass};
+use super::passwords::{MyCnf, PasswordEnvironment, pgpass};
 use crate::{Protocol, ServerEngine};
 
 use demands::Demands;
@@ -95,7 +95,7 @@ pub enum UrlError {
 
 /// A URL taken apart; nothing is filled in yet.
 #[derive(Default)]
-struct Parts {
+struct UrlParts {
     host: Option<String>,
     port: Option<u16>,
     user: Option<String>,
@@ -110,14 +110,14 @@ impl ServerUrl {
     /// # Errors
     /// It is no URL of a server; the message repeats nothing of it.
     pub fn parse(text: &str, engines: &[ServerEngine]) -> Result<ServerUrl, UrlError> {
-        ServerUrl::parse_within(text, engines, &Surroundings::here())
+        ServerUrl::parse_within(text, engines, &PasswordEnvironment::here())
     }
 
     /// The same in surroundings of one's choice.
     fn parse_within(
         text: &str,
         engines: &[ServerEngine],
-        around: &Surroundings,
+        around: &PasswordEnvironment,
     ) -> Result<ServerUrl, UrlError> {
         let (scheme, rest) = text.trim().split_once("://").ok_or(UrlError::Scheme)?;
         let (scheme, driver) = scheme.split_once('+').map_or((scheme, None), |(s, driver)| (s, Some(driver)));
@@ -176,12 +176,12 @@ impl fmt::Display for ServerUrl {
 }
 
 /// Cuts what follows the scheme at its marks. Options that name a part overrule it.
-fn take_apart(rest: &str) -> Result<Parts, UrlError> {
+fn take_apart(rest: &str) -> Result<UrlParts, UrlError> {
     let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if tail.contains(['@', '#']) {
         return Err(UrlError::Reserved);
     }
-    let mut parts = Parts::default();
+    let mut parts = UrlParts::default();
     let host = match authority.rsplit_once('@') {
         None => authority,
         Some((who, host)) => {
@@ -264,9 +264,9 @@ fn demands(
 
 /// Fills in what libpq would, but for the database to connect to, which `psql` names after the user.
 fn postgres(
-    parts: Parts,
+    parts: UrlParts,
     database: Option<String>,
-    around: &Surroundings,
+    around: &PasswordEnvironment,
     warnings: &mut Vec<String>,
 ) -> Result<Server, UrlError> {
     let port = parts.port.unwrap_or(5432);
@@ -301,10 +301,10 @@ fn postgres(
 
 /// Fills in what the `mysql` program would.
 fn mysql(
-    parts: Parts,
+    parts: UrlParts,
     database: Option<String>,
     groups: &[String],
-    around: &Surroundings,
+    around: &PasswordEnvironment,
     warnings: &mut Vec<String>,
 ) -> Result<Server, UrlError> {
     let file = around.file(".my.cnf").map(|file| MyCnf::read(&file, groups, warnings)).unwrap_or_default();

@@ -5,7 +5,7 @@ pub const FULL: usize = 128 << 10;
 
 /// One value. Text lies in the batch's buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Cell {
+pub enum BatchCell {
     /// No value.
     Null,
     /// A whole number.
@@ -24,7 +24,7 @@ pub struct Batch {
     /// The used bytes of the text.
     pub used: usize,
     /// The values, row after row.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<BatchCell>,
     /// The line on which each row begins.
     pub lines: Vec<u64>,
     /// Cells in a row.
@@ -55,7 +55,7 @@ impl Batch {
     }
 
     /// The cells of a row.
-    pub fn row(&self, row: usize) -> &[Cell] {
+    pub fn row(&self, row: usize) -> &[BatchCell] {
         &self.cells[row * self.columns..][..self.columns]
     }
 
@@ -66,12 +66,12 @@ impl Batch {
     }
 
     /// A cell as it is printed; nothing for NULL.
-    pub fn print(&self, cell: Cell) -> Vec<u8> {
+    pub fn print(&self, cell: BatchCell) -> Vec<u8> {
         match cell {
-            Cell::Null => Vec::new(),
-            Cell::Integer(number) => number.to_string().into_bytes(),
-            Cell::Real(number) => number.to_string().into_bytes(),
-            Cell::Text(start, length) => self.text_of(start, length).to_vec(),
+            BatchCell::Null => Vec::new(),
+            BatchCell::Integer(number) => number.to_string().into_bytes(),
+            BatchCell::Real(number) => number.to_string().into_bytes(),
+            BatchCell::Text(start, length) => self.text_of(start, length).to_vec(),
         }
     }
 }

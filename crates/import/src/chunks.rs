@@ -12,7 +12,7 @@ use memchr::memchr_iter;
 
 use crate::cut::{Cut, cut};
 use crate::error::Input;
-use crate::gate::{Gate, Pass};
+use crate::owned_mutex::{OwnedGuard, OwnedMutex};
 use crate::records::{Dialect, at_line, too_long};
 
 /// A chunk this many times as long as usual is long: only one such chunk exists at a time.
@@ -31,7 +31,7 @@ pub struct Chunk {
     bytes: Vec<u8>,
     length: usize,
     /// Held by a chunk that is much longer than others.
-    pass: Option<Pass>,
+    pass: Option<OwnedGuard>,
 }
 
 impl Chunk {
@@ -82,7 +82,7 @@ pub struct Chunks {
     /// The longest permitted record, in bytes.
     longest: usize,
     /// Only one chunk at a time is much longer than others are.
-    gate: Arc<Gate>,
+    gate: Arc<OwnedMutex>,
     /// The beginning of a record whose end has not been seen.
     rest: Vec<u8>,
     line: u64,
@@ -124,7 +124,7 @@ impl Chunks {
         loop {
             if wanted > LONG * self.size && chunk.pass.is_none() {
                 // One that waits here is behind the one that it waits for, which needs nothing of it.
-                chunk.pass = Some(Gate::pass(&self.gate));
+                chunk.pass = Some(OwnedMutex::pass(&self.gate));
             }
             self.read(chunk, wanted)?;
             let Cut { end, has_quotes } = cut(chunk.text(), self.dialect);

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::error::BadRow;
 use crate::fields::Fields;
-use crate::parse::{Contradiction, Wanted};
+use crate::parse::{TypeMismatch, Wanted};
 use crate::value::{Value, read};
 
 /// The rules by which every record is checked and converted.
@@ -16,7 +16,7 @@ pub struct Converter {
 }
 
 /// An error in a record: the column to blame, if it is one column, and the reason.
-pub type Wrong = (Option<usize>, String);
+pub type BadField = (Option<usize>, String);
 
 impl Converter {
     /// Gives each field's value and its place. `is_utf8` says that the whole text is known to be UTF-8, `is_null`
@@ -29,7 +29,7 @@ impl Converter {
         is_utf8: bool,
         is_null: &[bool],
         mut value: impl FnMut(Value, (u32, u32)),
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), BadField> {
         if fields.len() != self.columns.len() {
             return Err(self.not_as_many(fields.len()));
         }
@@ -56,14 +56,19 @@ impl Converter {
 
     /// A record that has not as many fields as there are columns.
     #[cold]
-    pub fn not_as_many(&self, fields: usize) -> Wrong {
+    pub fn not_as_many(&self, fields: usize) -> BadField {
         let plural = if fields == 1 { "" } else { "s" };
         (None, format!("has {fields} field{plural}, not {}", self.columns.len()))
     }
 
     /// The row that is wrong, or the contradiction that it is to a type that was only inferred.
     #[cold]
-    pub fn bad(&self, line: u64, fields: &[&[u8]], (column, reason): Wrong) -> Result<BadRow, Contradiction> {
+    pub fn bad(
+        &self,
+        line: u64,
+        fields: &[&[u8]],
+        (column, reason): BadField,
+    ) -> Result<BadRow, TypeMismatch> {
         let text = match column {
             Some(column) => fields[column].to_vec(),
             None => fields.join(&b", "[..]),
@@ -72,7 +77,7 @@ impl Converter {
         let bad = BadRow { line, column: wanted.map(|wanted| wanted.name.clone()), reason, text };
         match wanted {
             Some(wanted) if wanted.inferred && read(wanted.kind, &bad.text).is_err() => {
-                Err(Contradiction(bad))
+                Err(TypeMismatch(bad))
             }
             _ => Ok(bad),
         }
@@ -81,6 +86,6 @@ impl Converter {
 
 /// A field of this column that is not UTF-8.
 #[cold]
-pub fn not_utf8(column: usize) -> Wrong {
+pub fn not_utf8(column: usize) -> BadField {
     (Some(column), "is not UTF-8; --encoding names another encoding".into())
 }

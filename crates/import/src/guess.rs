@@ -161,7 +161,7 @@ pub fn delimiter(source: &Source, sample: &Sample, whole: bool, syntax: Syntax, 
 fn question(divisions: &[&Division]) -> String {
     let shown =
         |delimiter: u8| if delimiter == b'\t' { "tab".into() } else { format!("'{}'", delimiter as char) };
-    let told = divisions.iter().map(|division| {
+    let reported = divisions.iter().map(|division| {
         let Division { width, share, .. } = division;
         let odd = division.odd.map_or(String::new(), |odd| format!(", not record {odd}"));
         format!(
@@ -174,7 +174,7 @@ fn question(divisions: &[&Division]) -> String {
     let skip = if is_behind { ", and --skip 1 if the first line is no record" } else { "" };
     format!(
         "it is not clear what stands between the fields: {}. Say --delimiter CHARACTER{skip}",
-        told.collect::<Vec<_>>().join("; ")
+        reported.collect::<Vec<_>>().join("; ")
     )
 }
 

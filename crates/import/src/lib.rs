@@ -14,7 +14,6 @@ mod error;
 mod explain;
 mod fields;
 mod fill;
-mod gate;
 mod guess;
 mod gzip;
 mod infer;
@@ -22,6 +21,7 @@ mod input;
 mod json;
 mod lines;
 mod marks;
+mod owned_mutex;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parse;
@@ -43,7 +43,7 @@ mod value;
 
 pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
-pub use pipeline::{Rows, Waits, Watch};
+pub use pipeline::{ImportObserver, Rows, Waits};
 pub use plan::{Course, Merged, Plan, Report};
 pub use rejects::OnError;
 pub use request::{IfExists, OnConflict, Request};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, anyhow};
 
-use crate::batch::{Batch, Cell};
-use crate::convert::{Converter, Wrong};
+use crate::batch::{Batch, BatchCell};
+use crate::convert::{BadField, Converter};
 use crate::error::BadRow;
 use crate::fields::Fields;
 use crate::input::Input;
@@ -33,7 +33,7 @@ pub struct Wanted {
 /// A value contradicts an inferred type.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Contradiction(pub BadRow);
+pub struct TypeMismatch(pub BadRow);
 
 /// Turns records into batches.
 pub struct Parser {
@@ -89,7 +89,7 @@ impl Parser {
         let text = batch.text[batch.used + from as usize..batch.used + to as usize].to_vec();
         let (line, name) = (record.line, columns[column].name.clone());
         let reason = "is a string in a column of numbers".to_owned();
-        Err(Contradiction(BadRow { line, column: Some(name), reason, text }).into())
+        Err(TypeMismatch(BadRow { line, column: Some(name), reason, text }).into())
     }
 
     /// Adds a record to a batch, or takes it back and rejects it.
@@ -109,7 +109,7 @@ impl Parser {
     }
 
     #[inline]
-    fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), Wrong> {
+    fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), BadField> {
         let start = batch.used as u32;
         if let Some(reason) = self.refused.get(&record.line) {
             return Err((None, reason.clone()));
@@ -125,10 +125,10 @@ impl Parser {
         let cells = &mut batch.cells;
         self.converter.convert(text, fields, text.is_ascii(), self.input.nulls(), |value, (from, to)| {
             cells.push(match value {
-                Value::Null => Cell::Null,
-                Value::Integer(number) if self.typed => Cell::Integer(number),
-                Value::Real(number) if self.typed => Cell::Real(number),
-                _ => Cell::Text(start + from, to - from),
+                Value::Null => BatchCell::Null,
+                Value::Integer(number) if self.typed => BatchCell::Integer(number),
+                Value::Real(number) if self.typed => BatchCell::Real(number),
+                _ => BatchCell::Text(start + from, to - from),
             });
         })?;
         if !self.zeros && text.contains(&0) {
@@ -138,7 +138,7 @@ impl Parser {
     }
 
     #[cold]
-    fn reject(&self, batch: &Batch, record: Record, fields: &Fields, wrong: Wrong) -> Result<()> {
+    fn reject(&self, batch: &Batch, record: Record, fields: &Fields, wrong: BadField) -> Result<()> {
         let text = &batch.text[batch.used..][..record.length];
         let fields: Vec<&[u8]> = fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
         let bad = self.converter.bad(record.line, &fields, wrong)?;
@@ -147,7 +147,7 @@ impl Parser {
 }
 
 /// The error for a contradiction in a source that cannot be read again.
-pub fn unrepeatable(contradiction: &Contradiction, name: &str, place: &str) -> anyhow::Error {
+pub fn unrepeatable(contradiction: &TypeMismatch, name: &str, place: &str) -> anyhow::Error {
     let bad = &contradiction.0;
     let column = bad.column.as_deref().unwrap_or_default();
     anyhow!(

@@ -22,7 +22,7 @@ const HUGE: usize = 64 * FULL;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Receives an import's progress, and may stop it.
-pub trait Watch: Sync {
+pub trait ImportObserver: Sync {
     /// True to stop the import.
     fn stops(&self) -> bool;
     /// Reports the number of rows in the database, and the bytes of the file that were read.
@@ -68,7 +68,7 @@ pub struct Rows<'a> {
     empty: SyncSender<Batch>,
     read: Arc<AtomicU64>,
     rejects: Arc<Mutex<Rejects>>,
-    watch: &'a dyn Watch,
+    watch: &'a dyn ImportObserver,
     /// Rows given out and not refused.
     loaded: Arc<AtomicU64>,
     /// The time that the database waited for the parser.
@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The receiver of the progress.
-    pub fn watch(&self) -> &'a dyn Watch {
+    pub fn watch(&self) -> &'a dyn ImportObserver {
         self.watch
     }
 }
@@ -148,7 +148,7 @@ pub struct Waits {
 pub fn run<T>(
     read: Arc<AtomicU64>,
     rejects: Arc<Mutex<Rejects>>,
-    watch: &dyn Watch,
+    watch: &dyn ImportObserver,
     parse: impl FnOnce(&Sender) -> Result<()> + Send,
     load: impl FnOnce(&mut Rows, &dyn Fn() -> Result<()>) -> Result<T>,
 ) -> Result<(T, Waits)> {
@@ -158,11 +158,11 @@ pub fn run<T>(
     let sender = Sender { full: full_sender, empty: empty_receiver, spare: RefCell::default() };
     thread::scope(|scope| {
         let failure = Arc::new(Mutex::new(None));
-        let told = failure.clone();
+        let reported = failure.clone();
         let parser = thread::Builder::new().name("parser".into()).spawn_scoped(scope, move || {
             let began = Instant::now();
             let outcome = parse(&sender);
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = outcome.err();
+            *reported.lock().unwrap_or_else(PoisonError::into_inner) = outcome.err();
             // The rows end when the sender is dropped, after the error is there.
             drop(sender);
             began.elapsed()

@@ -143,7 +143,7 @@ pub struct Record {
 
 /// The reader's state within a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ParserState {
     /// Before it.
     Before,
     /// In a line that is no record.
@@ -167,7 +167,7 @@ struct Reading<'b> {
     start: usize,
     ends: &'b mut Vec<usize>,
     record: Record,
-    at: At,
+    at: ParserState,
     /// True if the field was opened by a quote.
     is_quoted: bool,
     /// True if a field before ended in a backslash and a quote.
@@ -235,7 +235,7 @@ impl Records {
             start,
             ends,
             record,
-            at: At::Before,
+            at: ParserState::Before,
             is_quoted: false,
             has_backslash: false,
             line,
@@ -270,19 +270,19 @@ impl Reading<'_> {
         while from < text.len() && self.record.length <= LONGEST && self.record.fields <= MOST_FIELDS {
             let rest = &text[from..];
             from += match self.at {
-                At::Before => self.before(rest[0]),
-                At::Comment => self.comment(rest),
-                At::Field if self.syntax.quote == Some(rest[0]) => {
-                    (self.at, self.is_quoted) = (At::Quoted, true);
+                ParserState::Before => self.before(rest[0]),
+                ParserState::Comment => self.comment(rest),
+                ParserState::Field if self.syntax.quote == Some(rest[0]) => {
+                    (self.at, self.is_quoted) = (ParserState::Quoted, true);
                     1
                 }
-                At::Field | At::Plain => match self.plain(rest) {
+                ParserState::Field | ParserState::Plain => match self.plain(rest) {
                     (read, true) => return (from + read, true),
                     (read, false) => read,
                 },
-                At::Quoted => self.quoted(rest),
-                At::Escaped => self.escaped(rest[0]),
-                At::Closing => self.closing(rest[0]),
+                ParserState::Quoted => self.quoted(rest),
+                ParserState::Escaped => self.escaped(rest[0]),
+                ParserState::Closing => self.closing(rest[0]),
             };
         }
         (from, false)
@@ -291,9 +291,9 @@ impl Reading<'_> {
     fn before(&mut self, byte: u8) -> usize {
         match byte {
             b'\n' | b'\r' => self.line += u64::from(byte == b'\n'),
-            byte if self.syntax.comment == Some(byte) => self.at = At::Comment,
+            byte if self.syntax.comment == Some(byte) => self.at = ParserState::Comment,
             _ => {
-                (self.at, self.record.line) = (At::Field, self.line);
+                (self.at, self.record.line) = (ParserState::Field, self.line);
                 return 0;
             }
         }
@@ -302,20 +302,20 @@ impl Reading<'_> {
 
     fn comment(&mut self, text: &[u8]) -> usize {
         let Some(end) = memchr2(b'\n', b'\r', text) else { return text.len() };
-        self.at = At::Before;
+        self.at = ParserState::Before;
         end
     }
 
     /// A field up to the delimiter or the end of the line, and whether that ends the record.
     fn plain(&mut self, text: &[u8]) -> (usize, bool) {
-        self.at = At::Plain;
+        self.at = ParserState::Plain;
         let Some(end) = memchr3(self.syntax.delimiter, b'\n', b'\r', text) else {
             self.put(text);
             return (text.len(), false);
         };
         self.put(&text[..end]);
         self.end_field();
-        self.at = At::Field;
+        self.at = ParserState::Field;
         self.line += u64::from(text[end] == b'\n' && text[end] != self.syntax.delimiter);
         (end + 1, text[end] != self.syntax.delimiter)
     }
@@ -328,13 +328,13 @@ impl Reading<'_> {
         self.line += memchr_iter(b'\n', inside).count() as u64;
         self.put(inside);
         let Some(end) = end else { return text.len() };
-        self.at = if text[end] == quote { At::Closing } else { At::Escaped };
+        self.at = if text[end] == quote { ParserState::Closing } else { ParserState::Escaped };
         end + 1
     }
 
     /// An escape character that precedes neither a quote nor another escape character stands for itself.
     fn escaped(&mut self, byte: u8) -> usize {
-        self.at = At::Quoted;
+        self.at = ParserState::Quoted;
         let escape = self.syntax.escape.unwrap_or_default();
         if Some(byte) == self.syntax.quote || byte == escape {
             self.put(&[byte]);
@@ -348,10 +348,10 @@ impl Reading<'_> {
         let is_doubled = self.syntax.escape.is_none_or(|escape| Some(escape) == self.syntax.quote);
         if is_doubled && Some(byte) == self.syntax.quote {
             self.put(&[byte]);
-            self.at = At::Quoted;
+            self.at = ParserState::Quoted;
             return 1;
         }
-        self.at = At::Plain;
+        self.at = ParserState::Plain;
         if byte != self.syntax.delimiter && !matches!(byte, b'\n' | b'\r') {
             self.requote(true);
             self.record.flaw = self.record.flaw.or(Flaw::Behind);
@@ -363,15 +363,15 @@ impl Reading<'_> {
 
     fn end_of_text(mut self) -> Option<Record> {
         match self.at {
-            At::Before | At::Comment => return None,
-            At::Quoted | At::Escaped => {
-                if self.at == At::Escaped {
+            ParserState::Before | ParserState::Comment => return None,
+            ParserState::Quoted | ParserState::Escaped => {
+                if self.at == ParserState::Escaped {
                     self.put(&[self.syntax.escape.unwrap_or_default()]);
                 }
                 self.requote(false);
                 self.record.flaw = self.record.flaw.or(Flaw::Unclosed);
             }
-            At::Field | At::Plain | At::Closing => {}
+            ParserState::Field | ParserState::Plain | ParserState::Closing => {}
         }
         self.end_field();
         Some(self.record)

@@ -15,7 +15,7 @@ use encoding_rs::Encoding;
 use crate::encoding::Decoder;
 use crate::error::Input;
 use crate::gzip::Gzip;
-use crate::stream::Stream;
+use crate::stream::CancellableReader;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -185,7 +185,7 @@ impl Source {
         };
         let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
             true => Box::new(file),
-            false => Box::new(Stream { file, is_unwanted: is_unwanted.clone() }),
+            false => Box::new(CancellableReader { file, is_unwanted: is_unwanted.clone() }),
         };
         let mut bytes = BufReader::with_capacity(BLOCK, Counted { bytes, read: read.clone() });
         let start = bytes.fill_buf().with_context(|| format!("cannot read {}", self.name()))?;

@@ -14,14 +14,14 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 const LOOK: u8 = 50;
 
 /// A reader that another thread can ask to give up.
-pub struct Stream {
+pub struct CancellableReader {
     /// The pipe or terminal.
     pub file: File,
     /// Set once the rest is not needed any more.
     pub is_unwanted: Arc<AtomicBool>,
 }
 
-impl Read for Stream {
+impl Read for CancellableReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !self.is_unwanted.load(Ordering::Relaxed) {
             let mut file = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];

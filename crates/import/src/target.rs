@@ -7,7 +7,7 @@ use sqlite_pages::Pages;
 
 use crate::explain::{Program, literal};
 use crate::fill::Filled;
-use crate::pipeline::{Rows, Watch};
+use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
 
@@ -99,7 +99,7 @@ pub trait Target {
     fn build(
         &mut self,
         _table: &Table,
-        _watch: &dyn Watch,
+        _watch: &dyn ImportObserver,
         _fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
         bail!("this database's pages are not written by dyno")

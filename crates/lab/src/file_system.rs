@@ -37,7 +37,7 @@ const DEVICE: &str = "/dev/fuse";
 /// The program's message when its files can be used.
 const READY: &str = "mounted and ready";
 /// The time that mounting may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MOUNT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time that the program may take to end before it is killed.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ impl Mounted {
         let mut command = Command::new(PROGRAM);
         command.args(["-init", "-q"]).arg(&encrypted);
         let mut init = Daemon::start(&mut command, key)?;
-        let made = wait_at_most(&mut init.child, PATIENCE).is_some_and(|status| status.success());
+        let made = wait_at_most(&mut init.child, MOUNT_TIMEOUT).is_some_and(|status| status.success());
         if !made {
             let _ = init.child.kill();
             bail!("{PROGRAM} -init did not make an encrypted folder: {}", init.said());
@@ -86,7 +86,7 @@ impl Mounted {
         let mounted = Mounted { clear, encrypted, daemon };
         // Servers run under a separate account, which owns nothing here.
         let clear = mounted.clear.clone();
-        let opened = within(PATIENCE, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
+        let opened = within(MOUNT_TIMEOUT, move || fs::set_permissions(clear, Permissions::from_mode(0o711)));
         opened
             .with_context(|| format!("{PROGRAM} mounted and does not answer: {}", mounted.daemon.said()))??;
         Ok(mounted)
@@ -115,7 +115,7 @@ impl Mounted {
         let mut command = Command::new(PROGRAM);
         command.args(["-fg", "-q"]).arg(&self.encrypted).arg(place);
         let mut daemon = Daemon::start(&mut command, key)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MOUNT_TIMEOUT;
         while daemon.child.try_wait()?.is_none() {
             if is_mounted(place) || Instant::now() > deadline {
                 daemon.end(place);
@@ -135,7 +135,7 @@ impl Drop for Mounted {
 
 fn check_installed() -> Result<()> {
     let found = Command::new(PROGRAM).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let answer = found.ok().and_then(|mut program| wait_at_most(&mut program, PATIENCE));
+    let answer = found.ok().and_then(|mut program| wait_at_most(&mut program, MOUNT_TIMEOUT));
     if !answer.is_some_and(|status| status.success()) {
         bail!("{PROGRAM} is not installed{}", needs::advice(PROGRAM));
     }
@@ -161,7 +161,7 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
     // SAFETY: between fork and exec, one system call on plain numbers.
     unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
     let mut daemon = Daemon::start(&mut command, key)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + MOUNT_TIMEOUT;
     // A process that touches the folder before the program has first opened a file there may lock the program out for
     // ever, and then waits for it. That it is mounted is not enough.
     while !daemon.said().contains(READY) {
@@ -170,7 +170,7 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
         }
         if Instant::now() > deadline {
             daemon.end(clear);
-            bail!("{PROGRAM} did not mount within {} s: {}", PATIENCE.as_secs(), daemon.said());
+            bail!("{PROGRAM} did not mount within {} s: {}", MOUNT_TIMEOUT.as_secs(), daemon.said());
         }
         thread::sleep(Duration::from_millis(5));
     }

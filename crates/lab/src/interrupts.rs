@@ -61,7 +61,7 @@ impl Interrupts {
     }
 
     /// Has `wake` called when a signal comes. One that came before does not call it: look for it afterwards.
-    pub(crate) fn tell(&self, wake: impl Fn() + Send + 'static) {
+    pub(crate) fn notify(&self, wake: impl Fn() + Send + 'static) {
         *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 }

@@ -36,7 +36,7 @@ impl Metronome {
     /// One on the CPUs where runners of this placement are.
     pub fn new(placement: &Placement) -> Metronome {
         let (ask, asked) = channel();
-        let (tell, beats) = channel();
+        let (notify, beats) = channel();
         let placement = placement.clone();
         thread::spawn(move || {
             // Without access to these CPUs, the beats would mean nothing.
@@ -50,7 +50,7 @@ impl Metronome {
                 black_box(work(&words));
                 let beat = began.elapsed().as_nanos() as f64;
                 SPENT.fetch_add(processor_time() - spent, Ordering::Relaxed);
-                if tell.send(beat).is_err() {
+                if notify.send(beat).is_err() {
                     return;
                 }
             }

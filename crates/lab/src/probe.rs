@@ -7,7 +7,7 @@ use dyno_record::{Answer, ProbeRecord};
 
 use crate::run::Observer;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Outcome, Servers, Trial};
+use crate::trial::{Outcome, Servers, Trial, TrialOptions};
 
 /// The test that only makes the tables.
 const TABLES: &str = "tables";
@@ -17,7 +17,7 @@ pub struct Prober<'a> {
     /// The work of the trials.
     pub plan: &'a Plan,
     /// The rules for running trials.
-    pub conduct: &'a Conduct,
+    pub conduct: &'a TrialOptions,
     /// The folder for files.
     pub scratch: &'a Scratch,
     /// The servers and file systems of the contenders.

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Cells, Commits, ImportWork, RowFile};
 use dyno_record::Parameters;
-use dyno_suite::watch::{Watch, Watched};
-use dyno_suite::{self, Data, Like, Shape, Suite};
+use dyno_suite::progress::{PlanningProgress, ProgressFile};
+use dyno_suite::{self, Data, RecordKind, Shape, Suite};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
@@ -22,7 +22,7 @@ use super::{records, row, timetable};
 
 /// A file of a set of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ArrayFile {
     /// The keys.
     Keys,
     /// Their values.
@@ -43,7 +43,7 @@ pub struct Arrays<'a> {
     /// The user's own file, in place of the one that the suite has made.
     file: Option<&'a Path>,
     written: BTreeSet<PathBuf>,
-    watch: &'a Watch,
+    watch: &'a PlanningProgress,
 }
 
 impl<'a> Arrays<'a> {
@@ -53,7 +53,7 @@ impl<'a> Arrays<'a> {
         parameters: &'a Parameters,
         folder: &Path,
         file: Option<&'a Path>,
-        watch: &'a Watch,
+        watch: &'a PlanningProgress,
     ) -> Arrays<'a> {
         Arrays { suite, parameters, folder: folder.join("data"), file, written: BTreeSet::new(), watch }
     }
@@ -74,7 +74,7 @@ impl<'a> Arrays<'a> {
     }
 
     /// A new file of the folder.
-    pub(super) fn create(&self, path: &Path) -> io::Result<BufWriter<Watched>> {
+    pub(super) fn create(&self, path: &Path) -> io::Result<BufWriter<ProgressFile>> {
         fs::create_dir_all(&self.folder)?;
         Ok(BufWriter::with_capacity(1 << 20, self.watch.create(path)?))
     }
@@ -114,7 +114,7 @@ impl<'a> Arrays<'a> {
             let mut output = self.create(&path)?;
             let written = match (self.file, like) {
                 (Some(file), _) => records::copy(file, fields, *delimiter, &mut output)?.records,
-                (None, Like::Timetable) => {
+                (None, RecordKind::Timetable) => {
                     timetable::write(count, *delimiter, &mut self.rng(name), &mut output)?;
                     count
                 }
@@ -146,7 +146,7 @@ impl<'a> Arrays<'a> {
     }
 
     /// One of the files of a set of pairs.
-    pub fn cells(&mut self, name: &str, part: Part) -> Result<Cells> {
+    pub fn cells(&mut self, name: &str, part: ArrayFile) -> Result<Cells> {
         let count = self.count(name)?;
         let Shape::Pairs { key_bytes, value_bytes, .. } = self.data(name)?.shape else {
             anyhow::bail!("the data {name} are no pairs");
@@ -161,14 +161,14 @@ impl<'a> Arrays<'a> {
         };
         let value = |rng: &mut ChaCha8Rng, cell: &mut [u8], _: u64| rng.fill_bytes(cell);
         match part {
-            Part::Keys => self.write(&format!("{name}.keys"), count, key_bytes, key(0)),
-            Part::Values => self.write(&format!("{name}.values"), count, value_bytes, value),
-            Part::NewValues => self.write(&format!("{name}.new-values"), count, value_bytes, value),
-            Part::Absent => self.write(&format!("{name}.absent"), count, key_bytes, key(count)),
-            Part::Starts(length) => {
+            ArrayFile::Keys => self.write(&format!("{name}.keys"), count, key_bytes, key(0)),
+            ArrayFile::Values => self.write(&format!("{name}.values"), count, value_bytes, value),
+            ArrayFile::NewValues => self.write(&format!("{name}.new-values"), count, value_bytes, value),
+            ArrayFile::Absent => self.write(&format!("{name}.absent"), count, key_bytes, key(count)),
+            ArrayFile::Starts(length) => {
                 let starts = (count / length).max(1);
                 // The same stream as the keys, so these are the first of them.
-                let Cells { file, .. } = self.cells(name, Part::Keys)?;
+                let Cells { file, .. } = self.cells(name, ArrayFile::Keys)?;
                 self.shorten(&file, &format!("{name}.starts-{length}"), starts, key_bytes)
             }
         }

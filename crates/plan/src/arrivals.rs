@@ -7,7 +7,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Lasts, StepFile};
+use dyno_protocol::{StepFile, TimeWindow};
 use dyno_record::Parameters;
 use dyno_suite::{Course, Mix, Model, Suite, Test};
 
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// The mixes of a plan that last a time, by the ids of their tests.
 #[derive(Debug)]
 pub struct Arrivals {
-    mixes: BTreeMap<String, (Mix, Lasts)>,
+    mixes: BTreeMap<String, (Mix, TimeWindow)>,
     seed: u64,
     folder: PathBuf,
 }

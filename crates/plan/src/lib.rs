@@ -27,7 +27,7 @@ use anyhow::{Context, Result};
 use dyno_engine::Contender;
 use dyno_protocol as protocol;
 use dyno_record::{Level, Parameters};
-use dyno_suite::watch::Watch;
+use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, Suite, TableForm};
 
 use arrays::Arrays;
@@ -67,7 +67,7 @@ impl Plan {
         folder: &Path,
         file: Option<&Path>,
     ) -> Result<Plan> {
-        Plan::watched(suite, parameters, contenders, selection, folder, file, &Watch::default())
+        Plan::watched(suite, parameters, contenders, selection, folder, file, &PlanningProgress::default())
     }
 
     /// The same, with a watch for progress and cancellation.
@@ -78,7 +78,7 @@ impl Plan {
         selection: &[Selection],
         folder: &Path,
         file: Option<&Path>,
-        watch: &Watch,
+        watch: &PlanningProgress,
     ) -> Result<Plan> {
         for contender in &contenders {
             check_models(suite, selection, contender)?;

@@ -1,7 +1,7 @@
 //! The classes of a mix as runners get them: names become positions.
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{MixClass, MixLoop, MixStatement, MixValue, MixWork, Over, StepKind, StoreDoes};
+use dyno_protocol::{LoopSource, MixClass, MixLoop, MixStatement, MixValue, MixWork, StepKind, StoreDoes};
 use dyno_suite::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
 
 /// A class in one dialect, of a mix that has its fields and lists.
@@ -9,8 +9,8 @@ pub fn class(class: RenderedClass, mix: &MixWork) -> Result<MixClass> {
     let statements = class.statements.into_iter().map(|one| statement(one, mix));
     let repeated = |Repeated { first, count, over }: Repeated| {
         let over = match over {
-            Repeat::List(name) => Over::List(list(&name, mix)?),
-            Repeat::Rows(statement) => Over::Rows(statement),
+            Repeat::List(name) => LoopSource::List(list(&name, mix)?),
+            Repeat::Rows(statement) => LoopSource::Rows(statement),
         };
         Ok(MixLoop { first, count, over })
     };

@@ -3,7 +3,7 @@
 use dyno_engine::Contender;
 use dyno_protocol::Value;
 use dyno_record::{Clients, Load};
-use dyno_suite::{AMinute, Model, NO_SQL, Rendered, Suite};
+use dyno_suite::{Model, NO_SQL, PerMinute, Rendered, Suite};
 
 use crate::work::{Amount, Prepared, in_words};
 
@@ -53,7 +53,7 @@ pub struct PlannedTest {
     /// The load that is asked for, in a mix.
     pub clients: Option<Clients>,
     /// The class of which people ask how many were done in a minute.
-    pub a_minute: Option<AMinute>,
+    pub a_minute: Option<PerMinute>,
     /// The number of operations timed for a contender that commits each one separately.
     pub(crate) one_by_one: Option<u64>,
     /// True if engines without SQL do it.

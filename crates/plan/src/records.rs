@@ -13,7 +13,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// The content of a file of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct RecordsContent {
     /// The number of records.
     pub records: u64,
     /// The size of the copy, in bytes.
@@ -27,10 +27,15 @@ pub struct Found {
 ///
 /// # Errors
 /// The file cannot be read, is empty, or has a record of another shape: with file and line.
-pub fn copy(path: &Path, fields: &[FileColumn], delimiter: char, out: &mut impl Write) -> Result<Found> {
+pub fn copy(
+    path: &Path,
+    fields: &[FileColumn],
+    delimiter: char,
+    out: &mut impl Write,
+) -> Result<RecordsContent> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut input = BufReader::with_capacity(1 << 20, file);
-    let mut found = Found { records: 0, bytes: 0, crc32: 0 };
+    let mut found = RecordsContent { records: 0, bytes: 0, crc32: 0 };
     let mut crc = crc32fast::Hasher::new();
     let mut line = Vec::new();
     loop {

@@ -90,9 +90,10 @@ mod tests {
     #[test]
     fn a_test_that_is_not_there_is_told() {
         assert!(select(&suite(), Some("7")).unwrap_err().to_string().contains("it has 1, 2, 3, 4-a"));
-        let told = |only| select(&suite(), Some(only)).unwrap_err().to_string();
+        let reported = |only| select(&suite(), Some(only)).unwrap_err().to_string();
         assert!(
-            told("1-7").contains("no test '7'") && told("44-a").contains("no test '44-a'; did you mean 4-a?")
+            reported("1-7").contains("no test '7'")
+                && reported("44-a").contains("no test '44-a'; did you mean 4-a?")
         );
         assert!(select(&suite(), Some(",")).is_err());
     }

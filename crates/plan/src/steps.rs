@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{Lasts, MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList};
+use dyno_protocol::{MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow};
 use dyno_suite::{Course, Mix, Source, Test};
 use rand::rngs::ChaCha8Rng;
 
@@ -118,7 +118,7 @@ pub fn step_bytes(mix: &Mix) -> Result<u64> {
 
 /// The arrivals per second and the seconds they last; None if each operation is due as soon as its client is free.
 fn arrivals(mix: &Mix) -> Option<(&Course, f64)> {
-    let seconds = |lasts: Lasts| (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
+    let seconds = |lasts: TimeWindow| (lasts.warm_up_ns + lasts.duration_ns) as f64 / 1e9;
     mix.rate.as_ref().zip(mix.lasts.map(seconds))
 }
 

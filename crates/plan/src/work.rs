@@ -13,7 +13,7 @@ use dyno_protocol::{Commits, LoadWork, Store, Work};
 use dyno_record::{Clients, Load};
 use dyno_suite::{Class, Course, Mix, Model, Shape, Suite, Test};
 
-use super::arrays::{Arrays, Part};
+use super::arrays::{ArrayFile, Arrays};
 use super::truth::{self, Order, Rows};
 pub use amount::{committing, is_cut, operations};
 pub use dialect::in_dialect;
@@ -89,7 +89,7 @@ pub struct Preparer<'a> {
     suite: &'a Suite,
     arrays: Arrays<'a>,
     /// The values that each store's keys have, where tests have put any.
-    values: BTreeMap<String, Part>,
+    values: BTreeMap<String, ArrayFile>,
     orders: BTreeMap<String, Order>,
     /// The stores to which tests have written, in the order of the first writes.
     written: Vec<Store>,

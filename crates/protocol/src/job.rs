@@ -56,7 +56,7 @@ pub struct Job {
     /// durations include the cost of reading the clock.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latency: bool,
-    /// True if the runner works in turns: it waits for a [`Turn`] before each slice of a test.
+    /// True if the runner works in turns: it waits for a [`SliceGrant`] before each slice of a test.
     #[serde(default, skip_serializing_if = "is_false")]
     pub turns: bool,
     /// The share by which the runner is to be slower than it is, as 0.03: it spins within the clock. Only to find out
@@ -99,7 +99,7 @@ impl Job {
 /// A line on the standard input of a runner that works in turns, after the job: it allows this number of operations of
 /// the test that waits. Then the runner sends [`waiting`](crate::Event::Waiting) again, or has ended the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
+pub struct SliceGrant {
     /// Operations to do, at least one. A call that does several is not divided.
     pub operations: u64,
 }

@@ -19,15 +19,15 @@ mod test;
 
 pub use event::{Event, Failed, Hello, InForce, Interval, Operation, Value, Waiting};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
-pub use job::{Build, Job, Secret, Server, Setting, Turn, VersionRule};
+pub use job::{Build, Job, Secret, Server, Setting, SliceGrant, VersionRule};
 pub use mix::{
-    CONNECT, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery, Over, Pause,
-    Purpose, STEP_HEAD, StepField, StepFile, StepKind, StepList,
+    CONNECT, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery, Pause,
+    Purpose, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};
 pub use sample::{Class, Cost, Sample, Section, Tick};
-pub use sink::{Kept, Sink};
+pub use sink::{RowCollector, Sink};
 pub use store::{StoreCount, StoreDoes, StoreInvariant};
 pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};
 

@@ -47,7 +47,7 @@ pub struct MixWork {
     /// The duration of the section; each client begins anew with its first step after its last one, unless steps have
     /// times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lasts: Option<Lasts>,
+    pub lasts: Option<TimeWindow>,
     /// The time that an operation may wait for locks, its repeated tries included, in nanoseconds. An operation without
     /// success by then has failed.
     pub patience_ns: u64,
@@ -116,13 +116,13 @@ pub struct MixLoop {
     /// The number of statements.
     pub count: usize,
     /// The source of the repetitions.
-    pub over: Over,
+    pub over: LoopSource,
 }
 
 /// The source of repetitions of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Over {
+pub enum LoopSource {
     /// Each item of a list of the step, by the list's position.
     List(usize),
     /// Each row that an earlier statement of the class has returned, by that statement's position. It keeps all of them.
@@ -242,7 +242,7 @@ pub struct StepFile {
 
 /// The duration of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Lasts {
+pub struct TimeWindow {
     /// Time in which operations count, in nanoseconds.
     pub duration_ns: u64,
     /// Time before that in which operations are done without being counted, in nanoseconds.

@@ -25,20 +25,20 @@ pub trait Sink {
 
 /// Keeps rows as they are, where their speed does not matter.
 #[derive(Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct RowCollector {
     /// The rows that have ended.
     pub rows: Vec<Vec<Value>>,
     row: Vec<Value>,
 }
 
-impl Kept {
+impl RowCollector {
     /// The first value of the first row. `None` without a row.
     pub fn first(self) -> Option<Value> {
         self.rows.into_iter().next()?.into_iter().next()
     }
 }
 
-impl Sink for Kept {
+impl Sink for RowCollector {
     fn null(&mut self) {
         self.row.push(Value::Null);
     }

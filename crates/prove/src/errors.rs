@@ -11,13 +11,13 @@ use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 
 use crate::content::Content;
-use crate::cuts::{Cut, Kept, Roll, Why};
+use crate::cuts::{Cut, Replay, KeptWrites, Why};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::{Verdict, judge_at};
-use crate::proof::Workshop;
-use crate::subject::{Manner, Subject};
+use crate::proof::ProofContext;
+use crate::subject::{Subject, WorkMode};
 
 /// The file that fills a disk.
 const FILLER: &str = "filler";
@@ -42,7 +42,7 @@ pub struct Failed {
     pub verdict: Verdict,
 }
 
-impl Workshop {
+impl ProofContext {
     /// Lets the device of a subject fail in the middle of its work, in each way. `history` is its work without a
     /// failure, and says where the middle is.
     ///
@@ -79,7 +79,7 @@ impl Workshop {
         fault: Option<Fault>,
         device: String,
     ) -> Result<Failed> {
-        let (history, said) = self.record(subject, base, fault, Manner::default())?;
+        let (history, said) = self.record(subject, base, fault, WorkMode::default())?;
         let end = history.places(true).end;
         let promised = history.promised(end);
         let refused = history.entries().iter().position(|entry| *entry == Entry::Refused);
@@ -89,13 +89,14 @@ impl Workshop {
             // Perhaps it did not even start, and nothing was asked of it.
             return Ok(Failed { device, said, acknowledged: 0, afterwards: 0, verdict });
         }
-        let mut roll = Roll::new(history.entries(), base.clone());
+        let mut roll = Replay::new(history.entries(), base.clone());
         // A later flush may have made commits durable that were acknowledged too early.
         let mut strict = history.acknowledgements();
         strict.drain(..strict.len().saturating_sub(LAST));
         strict.push(end);
-        let strict = strict.into_iter().map(|place| Cut { place, kept: Kept::None, why: Why::Acknowledged });
-        let written = Cut { place: history.entries().len(), kept: Kept::All, why: Why::Flushed };
+        let strict =
+            strict.into_iter().map(|place| Cut { place, kept: KeptWrites::None, why: Why::Acknowledged });
+        let written = Cut { place: history.entries().len(), kept: KeptWrites::All, why: Why::Flushed };
         for cut in strict.chain([written]) {
             let image = roll.content(&cut);
             let Some((found, _)) = self.look(subject, &image)? else {

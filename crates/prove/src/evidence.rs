@@ -11,13 +11,13 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
-use crate::cuts::{Cut, Kept, Roll, unflushed};
+use crate::cuts::{Cut, Replay, KeptWrites, unflushed};
 use crate::disk::log::Entry;
-use crate::ground::Ground;
 use crate::history::History;
 use crate::image::Image;
 use crate::judge::{Verdict, judge, judge_at};
-use crate::proof::Workshop;
+use crate::proof::ProofContext;
+use crate::storage::StorageKind;
 use crate::subject::Subject;
 use crate::tree::Tree;
 
@@ -31,7 +31,7 @@ const TRIES: usize = 16;
 
 /// The facts that a repeated check needs.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct About {
+pub struct RecheckFacts {
     /// The label of the subject that lost something.
     pub label: String,
     /// A description of the cut, for people.
@@ -47,7 +47,7 @@ pub struct About {
     pub broken: Vec<String>,
 }
 
-impl Workshop {
+impl ProofContext {
     /// Makes a cut that did harm as small as it still does, and keeps it in a new folder within `place`, which is
     /// returned. `again` are the arguments by which dyno looks for the same subject.
     ///
@@ -66,9 +66,9 @@ impl Workshop {
         // The evidence of an earlier proof stays as it is.
         let folder = dyno_files::fresh_folder(place, &letters.take(60).collect::<String>());
         let folder = folder.with_context(|| format!("cannot make a folder in {}", place.display()))?;
-        save(&Roll::new(history.entries(), base.clone()).content(&cut), &folder)?;
+        save(&Replay::new(history.entries(), base.clone()).content(&cut), &folder)?;
         let acknowledged = history.promised(cut.place);
-        let about = About {
+        let about = RecheckFacts {
             label: label.to_owned(),
             cut: format!("the power fails at entry {}; the disk keeps {}", cut.place, cut.kept),
             begun: history.begun(cut.place),
@@ -95,11 +95,11 @@ impl Workshop {
         history: &History,
         cut: &Cut,
     ) -> Result<(Cut, Verdict)> {
-        let less = [Kept::None].into_iter().chain((1..TRIES).map(Kept::First));
+        let less = [KeptWrites::None].into_iter().chain((1..TRIES).map(KeptWrites::First));
         let less = less.map(|kept| Cut { kept, why: cut.why, place: cut.place });
         for cut in less.chain([cut.clone()]) {
             self.interrupts.check()?;
-            let content = Roll::new(history.entries(), base.clone()).content(&cut);
+            let content = Replay::new(history.entries(), base.clone()).content(&cut);
             let Some((found, _)) = self.look(subject, &content)? else { continue };
             if found.late.is_some() {
                 continue;
@@ -116,10 +116,10 @@ impl Workshop {
     ///
     /// # Errors
     /// It cannot be read, or its file system not be mounted.
-    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &About) -> Result<Verdict> {
+    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &RecheckFacts) -> Result<Verdict> {
         let content = match self.ground {
-            Ground::Disk(_) => Content::Disk(Image::read(&folder.join(DISK))?),
-            Ground::Files | Ground::Folder => Content::Files(Tree::of(&folder.join(FILES))?),
+            StorageKind::Disk(_) => Content::Disk(Image::read(&folder.join(DISK))?),
+            StorageKind::Files | StorageKind::Folder => Content::Files(Tree::of(&folder.join(FILES))?),
         };
         let (found, _) =
             self.look(subject, &content)?.context("the file system on the disk cannot be mounted")?;
@@ -142,12 +142,12 @@ fn save(content: &Content, folder: &Path) -> Result<()> {
     }
 }
 
-impl About {
+impl RecheckFacts {
     /// Reads what is known of a folder.
     ///
     /// # Errors
     /// Nothing was kept there.
-    pub fn read(folder: &Path) -> Result<About> {
+    pub fn read(folder: &Path) -> Result<RecheckFacts> {
         let path = folder.join(ABOUT);
         let text = fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}, which dyno prove --keep writes", path.display()))?;
@@ -180,7 +180,7 @@ fn sequence(history: &History, cut: &Cut) -> String {
 }
 
 /// A script that looks again.
-fn script(about: &About, again: &[String], ground: Ground) -> String {
+fn script(about: &RecheckFacts, again: &[String], ground: StorageKind) -> String {
     let quoted = |text: &String| format!("'{}'", text.replace('\'', "'\\''"));
     let arguments: Vec<String> = again.iter().map(quoted).collect();
     let lost = about.lost.len();
@@ -189,12 +189,12 @@ fn script(about: &About, again: &[String], ground: Ground) -> String {
         false => format!(" {}", about.broken.join("; ").replace('\n', " ")),
     };
     let what = match ground {
-        Ground::Disk(system) => format!(
+        StorageKind::Disk(system) => format!(
             "# {DISK} is an {} as the cut left it, {SEQUENCE} what was written to it before. As root, on a copy:\n\
              #   cp --sparse=always {DISK} copy.img && mount -o loop copy.img /mnt",
             system.name()
         ),
-        Ground::Files | Ground::Folder => {
+        StorageKind::Files | StorageKind::Folder => {
             format!("# {FILES} is what the cut left, {SEQUENCE} what was done to it before.")
         }
     };

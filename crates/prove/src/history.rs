@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::disk::log::Entry;
-use crate::mark::Mark;
+use crate::phase::PhaseMarker;
 
 /// The meaning of a line of a program's standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +81,8 @@ pub struct Observed {
 impl History {
     /// Finds the commits among the entries, and when the program was at work.
     pub fn new(entries: Vec<Entry>, read: impl Fn(&str) -> Line) -> History {
-        let at_work =
-            Mark::Begins.place(&entries).unwrap_or(0)..Mark::Ends.place(&entries).unwrap_or(entries.len());
+        let at_work = PhaseMarker::Begins.place(&entries).unwrap_or(0)
+            ..PhaseMarker::Ends.place(&entries).unwrap_or(entries.len());
         let (mut begun, mut acknowledged, mut bundled) = (Vec::new(), Vec::new(), 0);
         let (mut kept_up, mut closed) = (Vec::new(), Vec::new());
         let mut line = Vec::new();
@@ -95,7 +95,7 @@ impl History {
                     continue;
                 }
                 let text = String::from_utf8_lossy(&line);
-                if Mark::Closed.is_line(&text) {
+                if PhaseMarker::Closed.is_line(&text) {
                     closed.push(place);
                 }
                 match read(text.trim()) {
@@ -117,7 +117,7 @@ impl History {
     /// Takes in what comes before a server answers: the recovery of its data.
     #[must_use]
     pub fn with_recovery(mut self) -> History {
-        self.at_work.start = Mark::Begins.first(&self.entries).unwrap_or(self.at_work.start);
+        self.at_work.start = PhaseMarker::Begins.first(&self.entries).unwrap_or(self.at_work.start);
         self
     }
 
@@ -347,16 +347,16 @@ mod tests {
 
     #[test]
     fn work_begins_where_that_was_said_last() {
-        let mark = |mark: Mark| Entry::Text(mark.text().to_vec());
+        let mark = |mark: PhaseMarker| Entry::Text(mark.text().to_vec());
         let entries = vec![
-            mark(Mark::Begins),
+            mark(PhaseMarker::Begins),
             write(),
             Entry::Flush,
-            mark(Mark::Begins),
+            mark(PhaseMarker::Begins),
             write(),
             Entry::Flush,
             text("ack 1\n"),
-            mark(Mark::Ends),
+            mark(PhaseMarker::Ends),
             write(),
         ];
         let history = History::new(entries, words);
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn the_first_commit_after_upkeep_or_an_opening_is_not_counted() {
-        let closed = String::from_utf8(Mark::Closed.text().to_vec()).unwrap();
+        let closed = String::from_utf8(PhaseMarker::Closed.text().to_vec()).unwrap();
         let mut entries = Vec::new();
         // The flushes of each commit, and what follows it.
         for (commit, (flushes, then)) in

@@ -6,7 +6,7 @@ use dyno_record::Tally;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::history::History;
-use crate::subject::{CLIENT, Found, Subject};
+use crate::subject::{CLIENT, Contents, Subject};
 
 /// The errors after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn name(commit: u64, is_by_client: bool) -> String {
 /// `before` was there before the first of the promised, and `may_have` says of a commit whether it may be there at all.
 /// With `in_order`, a commit that is there implies all before it of the same client.
 pub fn judge(
-    found: &Found,
+    found: &Contents,
     promised: &BTreeSet<u64>,
     before: Option<u64>,
     may_have: impl Fn(u64) -> bool,
@@ -96,7 +96,7 @@ pub fn judge(
 }
 
 /// Holds what was found of a subject against what it had promised at a place of its history.
-pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &Found) -> Verdict {
+pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &Contents) -> Verdict {
     let may_have = |commit| history.may_have(place, commit);
     judge(found, &history.promised(place), subject.before(), may_have, subject.is_in_order())
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn judged(found: &[u64], promised: &[u64]) -> Verdict {
-        let found = Found { commits: found.iter().copied().collect(), ..Found::default() };
+        let found = Contents { commits: found.iter().copied().collect(), ..Contents::default() };
         judge(&found, &promised.iter().copied().collect(), Some(0), |commit| commit <= 3, true)
     }
 
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(judged(&[0, 2], &[]).broken.len(), 1, "an earlier one is gone");
         assert_eq!(judged(&[], &[1]).broken.len(), 1, "what was there before is gone");
         let clients = |found: &[u64]| {
-            let found = Found { commits: found.iter().copied().collect(), ..Found::default() };
+            let found = Contents { commits: found.iter().copied().collect(), ..Contents::default() };
             judge(&found, &BTreeSet::new(), Some(0), |_| true, true).broken.len()
         };
         assert_eq!(clients(&[0, 1, 2, CLIENT + 1]), 0, "another client's second one is not asked for");
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn numbers_of_clients_stay_inside() {
-        let found = Found { commits: [0, 1].into(), ..Found::default() };
+        let found = Contents { commits: [0, 1].into(), ..Contents::default() };
         let verdict = judge(&found, &[1, 2, 5 * CLIENT + 13].into(), Some(0), |_| true, true);
         let shown = serde_json::to_value(&verdict).unwrap();
         assert_eq!(shown["lost"], serde_json::json!(["commit 2", "commit 13 of client 6"]));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn before_the_first_promise_there_need_be_no_database() {
-        let found = Found { troubles: vec!["no such table".to_owned()], ..Found::default() };
+        let found = Contents { troubles: vec!["no such table".to_owned()], ..Contents::default() };
         assert!(judge(&found, &BTreeSet::new(), None, |_| true, false).is_survived());
         assert!(!judge(&found, &[1].into(), None, |_| true, false).is_survived());
         assert!(!judge(&found, &BTreeSet::new(), Some(0), |_| true, true).is_survived());

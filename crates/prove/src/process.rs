@@ -18,8 +18,8 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getppid};
 
-use crate::calls::Watch;
-use crate::subject::Manner;
+use crate::calls::CallWatch;
+use crate::subject::WorkMode;
 
 /// The interval at which dyno checks whether a program has ended.
 const STEP: Duration = Duration::from_micros(500);
@@ -89,7 +89,7 @@ pub struct Limit<'a> {
     /// The longest that it may take.
     pub patience: Duration,
     /// The moment when it is killed, and its watcher.
-    pub manner: Manner<'a>,
+    pub manner: WorkMode<'a>,
 }
 
 /// Runs a program with an input to its end or its limit. All processes that it started end with it.
@@ -155,7 +155,7 @@ fn wait(
 }
 
 /// The standard input: a file, or a pipe if the program is to wait until it is watched.
-fn given(input: &[u8], watch: Option<&Watch>) -> Result<Stdio> {
+fn given(input: &[u8], watch: Option<&CallWatch>) -> Result<Stdio> {
     if watch.is_some() {
         return Ok(Stdio::piped());
     }

@@ -17,12 +17,12 @@ use crate::disk::Program;
 use crate::disk::faults::Fault;
 use crate::disk::files;
 use crate::errors::{self, Failed};
-use crate::ground::Ground;
 use crate::history::{History, Observed};
 use crate::judge::{Verdict, judge};
-use crate::mark::Mark;
+use crate::phase::PhaseMarker;
 use crate::rounds::CHAINS;
-use crate::subject::{Found, Manner, Subject};
+use crate::storage::StorageKind;
+use crate::subject::{Contents, Subject, WorkMode};
 
 /// The largest number of failures that are described in words.
 const SHOWN: usize = 5;
@@ -47,11 +47,11 @@ pub struct Effort {
 
 /// The place, the programs and the interrupts that every proof uses.
 #[derive(Debug)]
-pub struct Workshop {
-    /// A folder in memory, in a view of the mounts of dyno's own ([`crate::refuge`]).
+pub struct ProofContext {
+    /// A folder in memory, in a view of the mounts of dyno's own ([`crate::private_mount`]).
     pub place: PathBuf,
     /// On what the data are.
-    pub ground: Ground,
+    pub ground: StorageKind,
     /// The recorder of disks.
     pub recorder: Program,
     /// The recorder of files.
@@ -137,7 +137,7 @@ pub struct Proof {
     pub incomplete: Option<String>,
 }
 
-impl Workshop {
+impl ProofContext {
     /// Proves a subject. Progress is passed to `tell`.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Workshop {
         let mut proof = Proof::default();
         tell("working");
         let base = self.base(subject)?;
-        if self.ground == Ground::Folder {
+        if self.ground == StorageKind::Folder {
             let (history, incomplete) = self.work(subject, &base)?;
             (proof.observed.commits, proof.incomplete) = (history.observed().commits, incomplete);
             proof.notices_loss = notices_loss(subject, &self.without_work(subject, &base)?, &history);
@@ -182,7 +182,7 @@ impl Workshop {
             proof.kept_in = Some(self.keep(subject, (&base, harmed), &cut, name, place)?);
         }
         // Neither depends on what a cut takes.
-        if self.ground == Ground::Files {
+        if self.ground == StorageKind::Files {
             return Ok(proof);
         }
         self.observe(subject, &base, effort, &mut proof, tell)?;
@@ -205,9 +205,9 @@ impl Workshop {
 
     /// The history of the subject's work. The text is why it did not come to its end.
     fn history(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
-        let (history, incomplete) = self.record(subject, base, None, Manner::default())?;
+        let (history, incomplete) = self.record(subject, base, None, WorkMode::default())?;
         // dyno itself moves the folders of servers before and after, which no engine answers for.
-        let is_files = self.ground == Ground::Files;
+        let is_files = self.ground == StorageKind::Files;
         Ok((if is_files { history.of_commits() } else { history }, incomplete))
     }
 
@@ -217,13 +217,13 @@ impl Workshop {
         subject: &dyn Subject,
         base: &Content,
         fault: Option<Fault>,
-        manner: Manner,
+        manner: WorkMode,
     ) -> Result<(History, Option<String>)> {
         let disk = self.recorded(base, fault)?;
-        Mark::Begins.set(&disk.output()?)?;
+        PhaseMarker::Begins.set(&disk.output()?)?;
         let worked = subject.work(disk.folder()?, disk.output()?, manner);
         self.interrupts.check()?;
-        Mark::Ends.set(&disk.output()?)?;
+        PhaseMarker::Ends.set(&disk.output()?)?;
         let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
         let entries = disk.finish()?;
         Ok((History::new(entries, |line| subject.read(line)), incomplete))
@@ -233,7 +233,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Its first commit is not there either.
-    fn without_work(&self, subject: &dyn Subject, base: &Content) -> Result<Found> {
+    fn without_work(&self, subject: &dyn Subject, base: &Content) -> Result<Contents> {
         let (found, _) =
             self.look(subject, base)?.context("the file system cannot be mounted before the first commit")?;
         if let Some(why) = found.late {
@@ -251,7 +251,11 @@ impl Workshop {
 
     /// Checks the subject on a disk. Returns the finding and the duration of the check; none where its file system
     /// cannot be mounted.
-    pub(crate) fn look(&self, subject: &dyn Subject, content: &Content) -> Result<Option<(Found, Duration)>> {
+    pub(crate) fn look(
+        &self,
+        subject: &dyn Subject,
+        content: &Content,
+    ) -> Result<Option<(Contents, Duration)>> {
         let stand = match self.stand(content) {
             Ok(stand) => stand,
             Err(error) if files::is_damaged(&error) => return Ok(None),
@@ -268,7 +272,7 @@ impl Workshop {
 
 /// True if the subject notices that nothing of its work was kept. A subject that does not notice that cannot show any
 /// loss.
-fn notices_loss(subject: &dyn Subject, without: &Found, history: &History) -> bool {
+fn notices_loss(subject: &dyn Subject, without: &Contents, history: &History) -> bool {
     let promised = history.promised(history.places(true).end);
     let verdict = judge(without, &promised, subject.before(), |_| true, subject.is_in_order());
     verdict.lost == promised && !promised.is_empty()

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use crate::content::Content;
-use crate::cuts::{self, Count, Cut, Roll};
-use crate::ground::Ground;
+use crate::cuts::{self, Count, Cut, Replay};
 use crate::history::History;
 use crate::judge::{Verdict, judge};
-use crate::proof::{Effort, Proof, Workshop};
-use crate::subject::{Found, Manner, Subject};
-use crate::tried::Look;
+use crate::proof::{Effort, Proof, ProofContext};
+use crate::storage::StorageKind;
+use crate::subject::{Contents, Subject, WorkMode};
+use crate::tried::CheckOutcome;
 
 /// The number of cuts that are tried in each round.
 const CUTS: usize = 6;
@@ -20,7 +20,7 @@ const CUTS: usize = 6;
 pub(crate) const CHAINS: usize = 3;
 
 /// A disk that a cut left, and what must and may be on it.
-struct Left {
+struct CutDisk {
     content: Content,
     /// Acknowledged before the cut, in any round.
     promised: BTreeSet<u64>,
@@ -30,7 +30,7 @@ struct Left {
     how: String,
 }
 
-impl Workshop {
+impl ProofContext {
     /// Cuts the work that a subject does after one of the cuts of its history, recovery included, and so on for the rounds
     /// after the first.
     ///
@@ -43,7 +43,7 @@ impl Workshop {
         effort: Effort,
         proof: &mut Proof,
     ) -> Result<()> {
-        let is_disk = matches!(self.ground, Ground::Disk(_));
+        let is_disk = matches!(self.ground, StorageKind::Disk(_));
         // Of a subject that loses commits at a single cut, a further one shows nothing more.
         if !subject.can_go_on() || !is_disk || proof.is_harmed() || effort.rounds < 2 {
             return Ok(());
@@ -54,7 +54,7 @@ impl Workshop {
             return Ok(());
         }
         let cut = &chosen[seed as usize % chosen.len()];
-        let content = Roll::new(history.entries(), base.clone()).content(cut);
+        let content = Replay::new(history.entries(), base.clone()).content(cut);
         let mut left = left(&content, cut, history, None);
         for round in 2..=effort.rounds {
             self.interrupts.check()?;
@@ -71,13 +71,15 @@ impl Workshop {
     fn round(
         &self,
         subject: &dyn Subject,
-        before: &Left,
+        before: &CutDisk,
         (round, seed): (usize, u64),
         proof: &mut Proof,
-    ) -> Result<Option<Left>> {
-        let Some((Found { commits, .. }, _)) = self.look(subject, &before.content)? else { return Ok(None) };
+    ) -> Result<Option<CutDisk>> {
+        let Some((Contents { commits, .. }, _)) = self.look(subject, &before.content)? else {
+            return Ok(None);
+        };
         let Some(after) = commits.last().copied() else { return Ok(None) };
-        let manner = Manner { after: Some(after), ..Manner::default() };
+        let manner = WorkMode { after: Some(after), ..WorkMode::default() };
         let (history, stopped) = self.record(subject, &before.content, None, manner)?;
         let history = history.with_recovery();
         if let Some(why) = stopped {
@@ -85,22 +87,22 @@ impl Workshop {
         }
         let count = Count { all: CUTS, flushes: CUTS / 2, seed };
         let chosen = cuts::choose(&history, &before.content, true, count);
-        let mut roll = Roll::new(history.entries(), before.content.clone());
+        let mut roll = Replay::new(history.entries(), before.content.clone());
         let (upkeep, mut next) = (history.upkeep(), None);
         for (number, cut) in chosen.iter().enumerate() {
             self.interrupts.check()?;
             let content = roll.content(cut);
             let here = left(&content, cut, &history, Some((before, round)));
-            let judged = |found: &Found| here.judge(subject, found);
+            let judged = |found: &Contents| here.judge(subject, found);
             match self.judged(subject, &content, proof.is_harmed(), &judged)? {
-                Look::Judged(verdict, _) => {
+                CheckOutcome::Judged(verdict, _) => {
                     proof.count((cut, false), &verdict, here.promised.len(), &upkeep);
                     verdict.count(&mut proof.rounds, here.promised.len());
                     proof.note(verdict, || here.how.clone());
                 }
-                Look::Unmountable => proof.unmountable += 1,
-                Look::Late(why) => proof.late(why),
-                Look::Unrepeated(verdict) => proof.unrepeated(verdict, || here.how.clone()),
+                CheckOutcome::Unmountable => proof.unmountable += 1,
+                CheckOutcome::Late(why) => proof.late(why),
+                CheckOutcome::Unrepeated(verdict) => proof.unrepeated(verdict, || here.how.clone()),
             }
             if number == seed as usize % chosen.len() {
                 next = Some(here);
@@ -111,7 +113,7 @@ impl Workshop {
 }
 
 /// The disk that a cut of a round leaves; `before` is the disk with which the round began, and the round's number.
-fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&Left, usize)>) -> Left {
+fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&CutDisk, usize)>) -> CutDisk {
     let begun = history.begun(cut.place).unwrap_or_default().last().copied().unwrap_or_default();
     let mut promised = history.promised(cut.place);
     let (mut most, mut how) =
@@ -121,11 +123,11 @@ fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&Left, 
         most = most.max(before.most);
         how = format!("{}, and in round {round} {how}", before.how);
     }
-    Left { content: content.clone(), promised, most, how }
+    CutDisk { content: content.clone(), promised, most, how }
 }
 
-impl Left {
-    fn judge(&self, subject: &dyn Subject, found: &Found) -> Verdict {
+impl CutDisk {
+    fn judge(&self, subject: &dyn Subject, found: &Contents) -> Verdict {
         judge(found, &self.promised, subject.before(), |commit| commit <= self.most, subject.is_in_order())
     }
 }

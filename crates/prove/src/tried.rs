@@ -7,14 +7,14 @@ use anyhow::Result;
 use dyno_record::{Tally, Upkept};
 
 use crate::content::Content;
-use crate::cuts::{self, Count, Cut, Kept, Roll};
+use crate::cuts::{self, Count, Cut, KeptWrites, Replay};
 use crate::history::{History, Upkeep};
 use crate::judge::{Verdict, judge_at};
-use crate::proof::{Proof, Workshop};
-use crate::subject::{Found, Subject};
+use crate::proof::{Proof, ProofContext};
+use crate::subject::{Contents, Subject};
 
 /// The result of a check of a disk after a cut.
-pub(crate) enum Look {
+pub(crate) enum CheckOutcome {
     /// The verdict, and how long the look took.
     Judged(Verdict, Duration),
     /// The file system could not be mounted.
@@ -25,7 +25,7 @@ pub(crate) enum Look {
     Unrepeated(Verdict),
 }
 
-impl Workshop {
+impl ProofContext {
     /// Tries cuts of a history, the `number`th of its subject; the first of them that does harm.
     pub(crate) fn cut(
         &self,
@@ -41,15 +41,15 @@ impl Workshop {
         }
         let chosen = cuts::choose(history, base, subject.before().is_some(), count);
         let acknowledgements = history.acknowledgements();
-        let mut roll = Roll::new(history.entries(), base.clone());
+        let mut roll = Replay::new(history.entries(), base.clone());
         for cut in &chosen {
             self.interrupts.check()?;
             let promised = history.promised(cut.place).len();
-            let is_strict = cut.kept == Kept::None && acknowledgements.contains(&cut.place);
+            let is_strict = cut.kept == KeptWrites::None && acknowledgements.contains(&cut.place);
             let after = || describe(cut, is_strict, promised, number);
-            let judge = |found: &Found| judge_at(subject, history, cut.place, found);
+            let judge = |found: &Contents| judge_at(subject, history, cut.place, found);
             match self.judged(subject, &roll.content(cut), proof.is_harmed(), &judge)? {
-                Look::Judged(verdict, took) => {
+                CheckOutcome::Judged(verdict, took) => {
                     proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
                     proof.count((cut, is_strict), &verdict, promised, &upkeep);
                     if !verdict.is_survived() && harmful.is_none() {
@@ -57,9 +57,9 @@ impl Workshop {
                     }
                     proof.note(verdict, after);
                 }
-                Look::Unmountable => proof.unmountable += 1,
-                Look::Late(why) => proof.late(why),
-                Look::Unrepeated(verdict) => proof.unrepeated(verdict, after),
+                CheckOutcome::Unmountable => proof.unmountable += 1,
+                CheckOutcome::Late(why) => proof.late(why),
+                CheckOutcome::Unrepeated(verdict) => proof.unrepeated(verdict, after),
             }
         }
         Ok(harmful)
@@ -71,18 +71,20 @@ impl Workshop {
         subject: &dyn Subject,
         content: &Content,
         is_harmed: bool,
-        judge: &dyn Fn(&Found) -> Verdict,
-    ) -> Result<Look> {
-        let look = || -> Result<Look> {
+        judge: &dyn Fn(&Contents) -> Verdict,
+    ) -> Result<CheckOutcome> {
+        let look = || -> Result<CheckOutcome> {
             Ok(match self.look(subject, content)? {
-                None => Look::Unmountable,
-                Some((Found { late: Some(why), .. }, _)) => Look::Late(why),
-                Some((found, took)) => Look::Judged(judge(&found), took),
+                None => CheckOutcome::Unmountable,
+                Some((Contents { late: Some(why), .. }, _)) => CheckOutcome::Late(why),
+                Some((found, took)) => CheckOutcome::Judged(judge(&found), took),
             })
         };
         match look()? {
-            Look::Judged(verdict, _) if !verdict.is_survived() && !is_harmed => match look()? {
-                Look::Judged(again, _) if again.is_survived() => Ok(Look::Unrepeated(verdict)),
+            CheckOutcome::Judged(verdict, _) if !verdict.is_survived() && !is_harmed => match look()? {
+                CheckOutcome::Judged(again, _) if again.is_survived() => {
+                    Ok(CheckOutcome::Unrepeated(verdict))
+                }
                 again => Ok(again),
             },
             first => Ok(first),
@@ -130,7 +132,7 @@ impl Proof {
         if is_strict {
             tallies.push(&mut self.strict);
         }
-        if matches!(cut.kept, Kept::Torn { .. }) {
+        if matches!(cut.kept, KeptWrites::Torn { .. }) {
             tallies.push(&mut self.torn);
         }
         tallies.into_iter().for_each(|tally| verdict.count(tally, promised));

@@ -8,15 +8,15 @@ use anyhow::{Result, anyhow};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use crate::calls::{Seen, Watch};
+use crate::calls::{CallWatch, Seen};
 use crate::content::Content;
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::judge_at;
-use crate::proof::{Effort, Proof, Workshop};
-use crate::subject::{Manner, Subject};
+use crate::proof::{Effort, Proof, ProofContext};
+use crate::subject::{Subject, WorkMode};
 
-impl Workshop {
+impl ProofContext {
     /// The observations that need no recorder: calls, and kills.
     pub(crate) fn observe(
         &self,
@@ -39,7 +39,7 @@ impl Workshop {
     pub(crate) fn work(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
         let stand = self.stand(base)?;
         let said = self.place.join("said");
-        let worked = subject.work(stand.folder(), fs::File::create(&said)?, Manner::default());
+        let worked = subject.work(stand.folder(), fs::File::create(&said)?, WorkMode::default());
         self.interrupts.check()?;
         let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
         stand.end()?;
@@ -54,8 +54,8 @@ impl Workshop {
         let stand = self.stand(base)?;
         let said = self.place.join("said");
         let output = fs::File::create(&said)?;
-        let watch = Watch::new(self.watcher.clone(), output.try_clone()?);
-        let manner = Manner { watch: Some(&watch), ..Manner::default() };
+        let watch = CallWatch::new(self.watcher.clone(), output.try_clone()?);
+        let manner = WorkMode { watch: Some(&watch), ..WorkMode::default() };
         let worked = subject.work(stand.folder(), output, manner);
         stand.end()?;
         worked?.failure.map_or(Ok(()), |why| Err(anyhow!(why)))?;
@@ -80,7 +80,7 @@ impl Workshop {
             let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
             let stand = self.stand(base)?;
             let said = self.place.join("said");
-            let manner = Manner { kill_after: after, ..Manner::default() };
+            let manner = WorkMode { kill_after: after, ..WorkMode::default() };
             let worked = subject.work(stand.folder(), fs::File::create(&said)?, manner)?;
             whole = whole.or(Some(worked.took));
             let history = spoken(subject, fs::read(&said)?);

@@ -4,8 +4,8 @@
 //! Types and files only; what the samples mean is the verdict's business. A record never holds a
 //! password or a key: none is ever part of a contender, a setting or an event.
 
+mod activity;
 mod answer;
-mod around;
 mod calibration;
 mod class;
 mod columns;
@@ -30,8 +30,8 @@ mod trial;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use activity::{ActivitySample, Pressure};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
-pub use around::{Around, Pressure};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
@@ -48,10 +48,10 @@ pub use probe::ProbeRecord;
 pub use proof::{Attempt, Proof};
 pub use storage::{Device, Storage};
 pub use suite::{
-    AMinute, AmountRecord, Figure, FileRecord, RungRecord, SourceRecord, SuiteRecord, TestRecord,
+    AmountRecord, Figure, FileRecord, PerMinute, RungRecord, SourceRecord, SuiteRecord, TestRecord,
 };
 pub use survival::{EVIDENCE, FIRST_FAIR, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
-pub use sustain::{Sought, Target};
+pub use sustain::{RateAttempt, Target};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a

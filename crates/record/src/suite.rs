@@ -190,7 +190,7 @@ pub struct TestRecord {
     pub clients: Option<Clients>,
     /// A class of which people ask how many were done in a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub a_minute: Option<AMinute>,
+    pub a_minute: Option<PerMinute>,
     /// Published figures in seconds, by system, rates turned into the time that this test would have
     /// taken; hardware and source stand under `published` of the suite.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -199,7 +199,7 @@ pub struct TestRecord {
 
 /// A class of which people ask how many were done in a minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AMinute {
+pub struct PerMinute {
     /// Its name.
     pub class: String,
     /// What they call its operations, in the plural.

@@ -20,7 +20,7 @@ pub struct Target {
 
 /// What became of a trial at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sought {
+pub struct RateAttempt {
     /// How many operations arrived in a second on the average.
     pub rate: f64,
     /// How many were due while it was measured.
@@ -38,7 +38,7 @@ impl Target {
     ///
     /// Operations that were due before the measured time and end within it take the place of those that are due within it
     /// and end later: as long as no backlog grows they are as many.
-    pub fn judge(&self, rate: f64, due: u64, clients: u32, sample: &Sample) -> Sought {
+    pub fn judge(&self, rate: f64, due: u64, clients: u32, sample: &Sample) -> RateAttempt {
         let all = Response::merged(sample.classes.iter().map(|class| &class.response));
         let in_time = all.map_or(0, |all| all.count_between(0, self.within_ns));
         let ended: u64 = sample.classes.iter().map(|Class { done, failed, .. }| done + failed).sum();
@@ -49,7 +49,7 @@ impl Target {
         // 1 - 0.99 is a little more than 0.01.
         let allowed = ((1.0 - self.share) * due as f64 + 1e-6).floor();
         let held = late as f64 <= allowed && left as f64 <= backlog;
-        Sought { rate, due, late, left, held }
+        RateAttempt { rate, due, late, left, held }
     }
 
     /// How many operations must be due so that ten may be late: with fewer, chance decides more than the database.
@@ -76,7 +76,7 @@ mod tests {
     const TARGET: Target = Target { share: 0.99, within_ns: 10_000_000 };
 
     /// What became of a thousand that were due, at a thousand a second.
-    fn judged(quick: u64, slow: u64, failed: u64) -> Sought {
+    fn judged(quick: u64, slow: u64, failed: u64) -> RateAttempt {
         let mut histogram = empty_histogram(3);
         histogram.record_n(1_000_000, quick).unwrap();
         histogram.record_n(20_000_000, slow).unwrap();

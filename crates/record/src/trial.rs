@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Around, Sought};
+use crate::{ActivitySample, RateAttempt};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,14 +78,14 @@ pub struct SampleRecord {
     pub due: Option<u64>,
     /// Where the highest rate was sought at which a target holds: the rate of this trial, and whether it held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sought: Option<Sought>,
+    pub sought: Option<RateAttempt>,
     /// In how many slices it was done, between which other contenders were at work; absent where the trial was by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<u32>,
     /// Of a test that lasts a time: what else went on in each of its seconds, in the order of the ticks; empty where that is
     /// not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub around: Vec<Around>,
+    pub around: Vec<ActivitySample>,
     /// What the metronome took between these slices, in nanoseconds: the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,

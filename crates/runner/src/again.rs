@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::{Test, Value, Work};
 
 use crate::engine::Lasting;
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Engine, Session};
 
 /// The rows of an answer.
@@ -39,9 +39,9 @@ pub fn lasting(tests: &[Test]) -> Vec<usize> {
 
 /// Closes the database and opens it again; of a server, whose trial is one connection, that is the connection. None
 /// where the database ends with its process. What was opened before is gone in each case.
-pub fn open<'a, E: Engine>(bench: Bench<'a, E>) -> Result<Option<Bench<'a, E>>> {
+pub fn open<'a, E: Engine>(bench: TestContext<'a, E>) -> Result<Option<TestContext<'a, E>>> {
     let lasts = bench.engine.lasts();
-    let Bench { session, mut engine, job, clock, answer, ends, latency } = bench;
+    let TestContext { session, mut engine, job, clock, answer, ends, latency } = bench;
     session.close().context("the database did not close")?;
     match lasts {
         Lasting::Process => {
@@ -55,7 +55,7 @@ pub fn open<'a, E: Engine>(bench: Bench<'a, E>) -> Result<Option<Bench<'a, E>>> 
         }
     }
     let session = engine.session().context("the database was closed and does not open again")?;
-    Ok(Some(Bench { session, engine, job, clock, answer, ends, latency }))
+    Ok(Some(TestContext { session, engine, job, clock, answer, ends, latency }))
 }
 
 /// Holds what a test's answer is now against what it was.

@@ -16,7 +16,7 @@ const BYTES: usize = 1 << 20;
 
 /// A value; text and blobs give their length and lie in the byte buffer in the same order.
 #[derive(Debug, Clone, Copy)]
-enum Cell {
+enum AnswerCell {
     Null,
     Integer(i64),
     Real(f64),
@@ -27,7 +27,7 @@ enum Cell {
 /// The rows of one test, in the order in which they were fetched.
 #[derive(Debug, Default)]
 pub struct Answer {
-    cells: Vec<Cell>,
+    cells: Vec<AnswerCell>,
     bytes: Vec<u8>,
     /// For each row the number of cells up to its end.
     ends: Vec<usize>,
@@ -46,7 +46,7 @@ impl Answer {
     /// (`M_MMAP_THRESHOLD` in mallopt(3)), and dyno is to leave no such mark.
     pub(crate) fn resident() -> Answer {
         Answer {
-            cells: resident(CELLS, Cell::Integer(-1)),
+            cells: resident(CELLS, AnswerCell::Integer(-1)),
             bytes: resident(BYTES, 0xff),
             ends: resident(ROWS, usize::MAX),
             ..Answer::default()
@@ -91,17 +91,17 @@ impl Answer {
         })
     }
 
-    fn value(&self, cell: Cell, byte: &mut usize) -> Value {
+    fn value(&self, cell: AnswerCell, byte: &mut usize) -> Value {
         let mut take = |length| {
             *byte += length;
             &self.bytes[*byte - length..*byte]
         };
         match cell {
-            Cell::Null => Value::Null,
-            Cell::Integer(value) => Value::Integer(value),
-            Cell::Real(value) => Value::from_real(value),
-            Cell::Text(length) => Value::from_text(take(length)),
-            Cell::Blob(length) => Value::from_bytes(take(length)),
+            AnswerCell::Null => Value::Null,
+            AnswerCell::Integer(value) => Value::Integer(value),
+            AnswerCell::Real(value) => Value::from_real(value),
+            AnswerCell::Text(length) => Value::from_text(take(length)),
+            AnswerCell::Blob(length) => Value::from_bytes(take(length)),
         }
     }
 
@@ -115,29 +115,29 @@ impl Answer {
 impl Sink for Answer {
     #[inline]
     fn null(&mut self) {
-        self.cells.push(Cell::Null);
+        self.cells.push(AnswerCell::Null);
     }
 
     #[inline]
     fn integer(&mut self, value: i64) {
-        self.cells.push(Cell::Integer(value));
+        self.cells.push(AnswerCell::Integer(value));
     }
 
     #[inline]
     fn real(&mut self, value: f64) {
-        self.cells.push(Cell::Real(value));
+        self.cells.push(AnswerCell::Real(value));
     }
 
     #[inline]
     fn text(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
-        self.cells.push(Cell::Text(value.len()));
+        self.cells.push(AnswerCell::Text(value.len()));
     }
 
     #[inline]
     fn blob(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
-        self.cells.push(Cell::Blob(value.len()));
+        self.cells.push(AnswerCell::Blob(value.len()));
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use dyno_gauge::{Before, Gauge, Ready};
 use dyno_protocol::{Sample, Section};
 use nix::time::{ClockId, clock_gettime};
 
-use crate::turns::{Giver, Slices, Turns};
+use crate::slices::{SliceSource, SlicedSection, Slices};
 
 /// The counters of a section whose clients are let go before its clock starts.
 pub enum Counted {
@@ -20,19 +20,19 @@ pub enum Counted {
 /// Times sections of one trial.
 pub struct Clock<'a> {
     gauge: Gauge,
-    giver: Option<&'a Giver<'a>>,
+    source: Option<&'a SliceSource<'a>>,
     slowdown: f64,
 }
 
 impl<'a> Clock<'a> {
     /// Opens the counters of this process, and of the server of a main process.
     pub fn new(server: Option<u32>) -> Clock<'a> {
-        Clock { gauge: Gauge::open(server), giver: None, slowdown: 0.0 }
+        Clock { gauge: Gauge::open(server), source: None, slowdown: 0.0 }
     }
 
     /// The same clock with a source of turns.
-    pub fn with_turns(self, giver: Option<&'a Giver<'a>>) -> Clock<'a> {
-        Clock { giver, ..self }
+    pub fn with_turns(self, source: Option<&'a SliceSource<'a>>) -> Clock<'a> {
+        Clock { source, ..self }
     }
 
     /// The same where sections are to be slower by a share of what they take.
@@ -81,10 +81,10 @@ impl<'a> Clock<'a> {
     /// # Errors
     /// There was no first turn.
     #[inline]
-    pub fn time_in_turns<T>(&self, of: u64, work: impl FnOnce(Turns) -> T) -> Result<(T, Sample)> {
-        let Some(giver) = self.giver else { return Ok(self.time(|| work(Turns::default()))) };
-        let slices = Slices::begin(&self.gauge, giver, self.slowdown, of)?;
-        let result = work(Turns::of(&slices));
+    pub fn time_in_turns<T>(&self, of: u64, work: impl FnOnce(Slices) -> T) -> Result<(T, Sample)> {
+        let Some(source) = self.source else { return Ok(self.time(|| work(Slices::default()))) };
+        let slices = SlicedSection::begin(&self.gauge, source, self.slowdown, of)?;
+        let result = work(Slices::of(&slices));
         Ok((result, Sample { section: slices.end(), ..Sample::default() }))
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use dyno_inputs::Malformed;
 use dyno_protocol::{Hello, Job, MixWork, Store};
 
-use crate::mix::{Door, Prepared};
+use crate::mix::{Connector, Prepared};
 use crate::{Answer, KeyValue, Rows};
 
 /// An engine as reached through one client library: opened once, and shared by its sessions.
@@ -31,7 +31,7 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// The engine has no sessions that come and go: its `runner.toml` does not say `sessions`.
-    fn door(&self) -> Result<Box<Door<'static, Self::Session>>> {
+    fn door(&self) -> Result<Box<Connector<'static, Self::Session>>> {
         bail!("this runner has no sessions that come and go")
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anyhow::Result;
 
-use crate::{Failure, Import, Load, Turns};
+use crate::{Failure, Import, Load, Slices};
 
 /// Most rows of one statement into a server: what drivers and their manuals suggest, far from every limit of a server.
 const ROWS: u64 = 1000;
@@ -22,11 +22,11 @@ pub struct Extent<'a> {
     /// exchange with a server each.
     pub alone: bool,
     /// The turns in which they are inserted.
-    pub turns: Turns<'a>,
+    pub turns: Slices<'a>,
 }
 
 /// Begins transactions and commits them.
-pub trait Around {
+pub trait TransactionControl {
     /// Begins one.
     fn begin(&mut self) -> Result<()>;
 
@@ -44,7 +44,7 @@ impl<'a> From<&Load<'a>> for Extent<'a> {
 impl<'a> From<&Import<'a>> for Extent<'a> {
     /// An import is one slice: reading the file is a part of it.
     fn from(import: &Import<'a>) -> Extent<'a> {
-        let turns = Turns::default();
+        let turns = Slices::default();
         Extent { count: import.records, per_commit: import.per_commit, alone: true, turns }
     }
 }
@@ -54,7 +54,7 @@ impl<'a> From<&Import<'a>> for Extent<'a> {
 /// connection ends with the trial, and the engine rolls it back.
 #[inline]
 pub fn in_transactions(
-    mut around: impl Around,
+    mut around: impl TransactionControl,
     extent: Extent,
     mut way: impl FnMut(Range<u64>) -> Result<u64, Failure>,
 ) -> Result<u64, Failure> {
@@ -81,7 +81,7 @@ pub fn in_transactions(
 /// at these places; where it fails, it says at which if it knows.
 #[inline]
 pub fn insert<S>(
-    around: impl Around,
+    around: impl TransactionControl,
     extent: Extent,
     group: u64,
     prepare: impl Fn(u64) -> Result<S>,

@@ -20,7 +20,7 @@ struct Version {
 
 /// The field that says whether further lines follow the job.
 #[derive(Deserialize)]
-struct Turns {
+struct HasMoreLines {
     #[serde(default)]
     turns: bool,
 }
@@ -39,7 +39,7 @@ pub fn read(input: &mut impl BufRead) -> Result<Job> {
     const UNREADABLE: &str = "cannot read the job from standard input";
     let mut bytes = Vec::new();
     input.read_until(b'\n', &mut bytes).context(UNREADABLE)?;
-    if serde_json::from_slice(&bytes).is_ok_and(|job: Turns| job.turns) {
+    if serde_json::from_slice(&bytes).is_ok_and(|job: HasMoreLines| job.turns) {
         return whole(&bytes);
     }
     input.read_to_end(&mut bytes).context(UNREADABLE)?;

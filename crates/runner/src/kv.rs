@@ -2,7 +2,7 @@
 //! settles stores (`kv-settle`) is [`Session::settle`](crate::Session::settle).
 //!
 //! An engine says what one operation is. The loops over operations are the skeleton's (`work/kv.rs`): they are compiled
-//! for each engine, so that nothing stands between two operations but a [`Watch`](crate::Watch), which costs nothing in
+//! for each engine, so that nothing stands between two operations but a [`OperationTimer`](crate::Watch), which costs nothing in
 //! a trial without latency.
 
 use anyhow::{Error, Result};
@@ -54,7 +54,7 @@ pub trait KeyValue {
     }
 
     /// Returns true if an operation that failed so, with other clients at work, may succeed if it is tried again.
-    fn may_pass(&self, _error: &Error) -> bool {
+    fn is_retryable(&self, _error: &Error) -> bool {
         false
     }
 }

@@ -6,7 +6,7 @@ use dyno_gauge::Histogram;
 use dyno_protocol::Class;
 
 /// Watches operations within a timed section.
-pub trait Watch {
+pub trait OperationTimer {
     /// The moment at which an operation began.
     type Mark;
 
@@ -28,9 +28,9 @@ pub trait Watch {
 
 /// Watches nothing and costs nothing.
 #[derive(Debug)]
-pub struct Unwatched;
+pub struct NoTimer;
 
-impl Watch for Unwatched {
+impl OperationTimer for NoTimer {
     type Mark = ();
 
     #[inline(always)]
@@ -56,7 +56,7 @@ impl Latency {
     }
 }
 
-impl Watch for Latency {
+impl OperationTimer for Latency {
     type Mark = Instant;
 
     #[inline]

@@ -67,10 +67,10 @@ mod rows;
 mod run;
 pub mod server;
 pub mod setting;
+mod slices;
 mod statements;
 mod transactions;
 mod trial;
-mod turns;
 mod work;
 
 pub use answer::Answer;
@@ -79,13 +79,15 @@ pub use dyno_protocol as protocol;
 pub use dyno_protocol::Reads;
 pub use engine::{Engine, Failure, Lasting, Session};
 pub use import::Import;
-pub use inserts::{Around, Extent, column_list, in_transactions, insert, insert_text, rows_per_statement};
+pub use inserts::{
+    Extent, TransactionControl, column_list, in_transactions, insert, insert_text, rows_per_statement,
+};
 pub use job::{clients, expect, variant};
 pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
-pub use latency::{Latency, Unwatched, Watch};
+pub use latency::{Latency, NoTimer, OperationTimer};
 pub use locked::locked_version;
 pub use rows::{Load, Rows, Scan, Visit};
 pub use run::run;
+pub use slices::Slices;
 pub use statements::Statements;
 pub use trial::{file_bytes, quote};
-pub use turns::Turns;

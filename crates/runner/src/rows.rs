@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use dyno_inputs::{MappedRows, Slice, cells_of};
 use dyno_protocol::{Column, FieldKind};
 
-use crate::{Answer, Failure, Import, Turns};
+use crate::{Answer, Failure, Import, Slices};
 
 /// The interface of a driver to rows. A driver that implements one of the loads, or imports files, implements
 /// [`Rows::read_rows`] too.
@@ -64,7 +64,7 @@ pub struct Load<'a> {
     /// The number of rows in a transaction; none: all of them are one.
     pub per_commit: Option<u64>,
     /// The turns in which they are loaded.
-    pub turns: Turns<'a>,
+    pub turns: Slices<'a>,
 }
 
 /// A scan.
@@ -88,7 +88,7 @@ impl<'a> Load<'a> {
         table: &'a str,
         per_commit: Option<u64>,
     ) -> Load<'a> {
-        Load { table, columns: rows.columns(), rows: rows.slice(range), per_commit, turns: Turns::default() }
+        Load { table, columns: rows.columns(), rows: rows.slice(range), per_commit, turns: Slices::default() }
     }
 
     /// The names of the columns.

@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use dyno_inputs::Slice;
 
 use crate::kv::{KeyValue, Transaction, Write};
-use crate::{Failure, Turns, Watch};
+use crate::{Failure, OperationTimer, Slices};
 
 /// Operations by their places.
 pub trait Operations {
@@ -67,12 +67,12 @@ impl Operations for Delete<'_> {
 /// # Errors
 /// The first that failed. Its transaction is not committed.
 #[inline]
-pub fn in_transactions<K: KeyValue, W: Watch>(
+pub fn in_transactions<K: KeyValue, W: OperationTimer>(
     store: &mut K,
     operations: &impl Operations,
     per_commit: Option<u64>,
     watch: &mut W,
-    turns: Turns,
+    turns: Slices,
 ) -> Result<(), Failure> {
     let count = operations.count();
     let each = per_commit.unwrap_or(u64::MAX).max(1);
@@ -87,12 +87,12 @@ pub fn in_transactions<K: KeyValue, W: Watch>(
 
 /// One transaction, of at least one operation.
 #[inline]
-fn transaction<K: KeyValue, W: Watch>(
+fn transaction<K: KeyValue, W: OperationTimer>(
     store: &mut K,
     operations: &impl Operations,
     range: Range<u64>,
     watch: &mut W,
-    turns: Turns,
+    turns: Slices,
 ) -> Result<(), Failure> {
     let (first, last) = (range.start, range.end - 1);
     turns.take(1)?;
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
     use crate::kv::{Lookups, NoStore};
-    use crate::{Latency, Reads, Unwatched};
+    use crate::{Latency, NoTimer, Reads};
 
     /// Keeps what was committed, and refuses one operation.
     #[derive(Default)]
@@ -202,13 +202,13 @@ mod tests {
         let keys = keys(count);
         let keys = Slice::new(&keys, 1);
         let done = [
-            in_transactions(&mut toy, &Delete(keys), per_commit, &mut Unwatched, Turns::default()),
+            in_transactions(&mut toy, &Delete(keys), per_commit, &mut NoTimer, Slices::default()),
             in_transactions(
                 &mut toy,
                 &Put { keys, values: keys },
                 per_commit,
-                &mut Unwatched,
-                Turns::default(),
+                &mut NoTimer,
+                Slices::default(),
             ),
         ];
         assert!(done.iter().all(Result::is_ok));
@@ -238,7 +238,7 @@ mod tests {
                 &Delete(Slice::new(&keys(9), 1)),
                 Some(2),
                 &mut latency,
-                Turns::default(),
+                Slices::default(),
             );
             assert_eq!(failure.unwrap_err().index, Some(refused.into()));
             assert_eq!(toy.committed.len(), usize::from(refused) / 2);

@@ -12,7 +12,7 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
-use crate::turns::Giver;
+use crate::slices::SliceSource;
 use crate::{Answer, Engine, Session, again, work};
 
 /// Why a trial ended before its time.
@@ -28,13 +28,13 @@ pub enum Stop {
 
 /// The state that the tests of a trial share.
 struct Trial<'a, E: Engine, W> {
-    bench: Bench<'a, E>,
+    bench: TestContext<'a, E>,
     directory: &'a Path,
     events: &'a RefCell<Events<W>>,
 }
 
 /// The session, engine, clock and memory with which tests are done.
-pub struct Bench<'a, E: Engine> {
+pub struct TestContext<'a, E: Engine> {
     /// The one client. It goes before the engine does.
     pub session: E::Session,
     pub engine: E,
@@ -59,14 +59,14 @@ pub fn trial<E: Engine, W: Write>(
     let session = engine.session()?;
     let send = |event: &Event| events.borrow_mut().send(event);
     send(&Event::Hello(hello)).map_err(Stop::Output)?;
-    let giver = job.turns.then(|| Giver::new(input, &send));
+    let source = job.turns.then(|| SliceSource::new(input, &send));
     let longest = job.tests.iter().map(|test| statement_count(&test.work)).max().unwrap_or(0);
-    let bench = Bench {
+    let bench = TestContext {
         session,
         engine,
         job,
         clock: Clock::new(job.server.as_ref().and_then(|server| server.process))
-            .with_turns(giver.as_ref())
+            .with_turns(source.as_ref())
             .slowed(job.slowdown),
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
@@ -90,7 +90,7 @@ pub fn trial<E: Engine, W: Write>(
         trial.bench = bench;
         trial.read_again(&left)?;
     }
-    let Bench { session, engine, .. } = trial.bench;
+    let TestContext { session, engine, .. } = trial.bench;
     session.close().and_then(|()| engine.close()).context("the database did not close")?;
     send(&Event::Bye {}).map_err(Stop::Output)
 }
@@ -143,7 +143,7 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
     }
 
     fn database_bytes(&mut self) -> Result<u64> {
-        let Bench { session, engine, .. } = &mut self.bench;
+        let TestContext { session, engine, .. } = &mut self.bench;
         match engine.database_bytes(session).context("cannot tell the size of the database")? {
             Some(bytes) => Ok(bytes),
             None => folder_bytes(self.directory).context("cannot add up the database's files"),

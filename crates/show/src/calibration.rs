@@ -1,6 +1,6 @@
 //! The differences that a machine can show, as text.
 
-use dyno_verdict::{Calibrated, Calibration, Span, ToldApart};
+use dyno_verdict::{Calibrated, Calibration, FalseDifferences, Span};
 
 use crate::units::{percent, ratio};
 use crate::wrapped;
@@ -55,9 +55,9 @@ fn table(contender: &Calibrated) -> String {
         },
         None => "no block".to_owned(),
     };
-    let said = match contender.told_apart {
-        ToldApart { by_mean: false, tests: 0 } => "in no test called different".to_owned(),
-        ToldApart { by_mean, tests } => {
+    let said = match contender.significant {
+        FalseDifferences { by_mean: false, tests: 0 } => "in no test called different".to_owned(),
+        FalseDifferences { by_mean, tests } => {
             format!("called different in {tests} tests{}", if by_mean { " and by the mean" } else { "" })
         }
     };

@@ -3,7 +3,7 @@
 use dyno_record::{Commits, ContenderRecord, Figure, OwnCache};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
-    Added, Cell, CellStanding, Line, Measure, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
+    AddedTime, Cell, CellStanding, Measure, MeasureLine, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
 };
 
 use super::views::sustained::words;
@@ -65,7 +65,7 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
 }
 
 /// Everything that is judged of the tests, test by test.
-fn lines(verdict: &Verdict) -> impl Iterator<Item = (&TestVerdict, Line<'_>)> {
+fn lines(verdict: &Verdict) -> impl Iterator<Item = (&TestVerdict, MeasureLine<'_>)> {
     verdict.tests.iter().flat_map(|test| test.lines().map(move |line| (test, line)))
 }
 
@@ -249,7 +249,7 @@ pub fn mark_of(difference: Option<Difference>) -> &'static str {
 }
 
 /// The mark of a part of the price of encryption, a driver or settings.
-pub fn mark_of_added(added: &Added) -> &'static str {
+pub fn mark_of_added(added: &AddedTime) -> &'static str {
     match (added.is_difference, added.is_close) {
         (true, _) => "",
         (false, true) => CLOSE,

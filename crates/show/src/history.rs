@@ -2,7 +2,7 @@
 
 use dyno_record::Seals;
 use dyno_verdict::statistics::FEWEST_RUNS;
-use dyno_verdict::{About, History, HistoryLine, Turn};
+use dyno_verdict::{About, ChangePoint, History, HistoryLine};
 
 use super::grid::Grid;
 use super::views::sustained::words;
@@ -83,7 +83,7 @@ pub fn chart(runs: &[Listed], history: &History) -> String {
 }
 
 /// `← slower: 1.22×`.
-fn flag(turn: &Turn) -> String {
+fn flag(turn: &ChangePoint) -> String {
     let word = if turn.ratio > 1.0 { "slower" } else { "faster" };
     format!("← {word}: {}", units::ratio(turn.ratio))
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::order::by_values;
 use crate::prefix::Prefix;
 use crate::runs::Run;
-use crate::source::{Head, Source};
+use crate::source::{SortPrefix, Source};
 
 /// Records in their order, cut into parts that come one after another. All records that have equal first values are in
 /// one part, and where there are several parts each has two records at least.
@@ -52,7 +52,7 @@ pub struct Sorted {
     runs: Vec<Reader>,
     /// The first remaining record of each run; None at the run's end. Nothing is read before the first record is asked
     /// for.
-    fronts: Vec<Option<Head>>,
+    fronts: Vec<Option<SortPrefix>>,
     /// A tournament of the runs: the loser of each match. When a run advances, only the matches on its way up are
     /// played again.
     losers: Vec<usize>,
@@ -136,7 +136,7 @@ impl Sorted {
 struct Reader {
     source: Source,
     /// Some records that were looked at, and which is the next of them.
-    heads: Vec<Head>,
+    heads: Vec<SortPrefix>,
     at: usize,
 }
 
@@ -147,7 +147,7 @@ impl Reader {
 
     /// The next record; None at the end.
     #[inline]
-    fn next(&mut self) -> Result<Option<Head>, Error> {
+    fn next(&mut self) -> Result<Option<SortPrefix>, Error> {
         if self.at == self.heads.len() {
             self.at = 0;
             self.source.look(&mut self.heads)?;

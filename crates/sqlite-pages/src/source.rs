@@ -17,7 +17,7 @@ const AHEAD: usize = 32;
 
 /// The part of a record that decides its order.
 #[derive(Debug, Clone, Copy)]
-pub struct Head {
+pub struct SortPrefix {
     /// Of its first value.
     pub prefix: Prefix,
     /// Its second value, if that is a whole number.
@@ -27,14 +27,14 @@ pub struct Head {
     end: usize,
 }
 
-impl Head {
+impl SortPrefix {
     #[inline]
-    fn new(prefix: Prefix, record: &[u8], start: usize) -> Head {
+    fn new(prefix: Prefix, record: &[u8], start: usize) -> SortPrefix {
         let second = match Values::of(record).nth(1) {
             Some(Value::Integer(number)) => Some(number),
             _ => None,
         };
-        Head { prefix, second, start, end: start + record.len() }
+        SortPrefix { prefix, second, start, end: start + record.len() }
     }
 }
 
@@ -53,14 +53,14 @@ pub enum Source {
 
 impl Source {
     /// Looks at the next records; adds none at the end.
-    pub fn look(&mut self, heads: &mut Vec<Head>) -> Result<(), Error> {
+    pub fn look(&mut self, heads: &mut Vec<SortPrefix>) -> Result<(), Error> {
         heads.clear();
         match self {
             Source::Memory { held, left } => {
                 let next = left.start..left.end.min(left.start + AHEAD);
                 heads.extend(next.clone().map(|place| {
                     let (start, end) = held.records.bounds(place);
-                    Head::new(held.prefixes[place], &held.records.all()[start..end], start)
+                    SortPrefix::new(held.prefixes[place], &held.records.all()[start..end], start)
                 }));
                 left.start = next.end;
                 Ok(())
@@ -71,7 +71,7 @@ impl Source {
 
     /// A record that was looked at last.
     #[inline]
-    pub fn record(&self, head: &Head) -> &[u8] {
+    pub fn record(&self, head: &SortPrefix) -> &[u8] {
         let bytes = match self {
             Source::Memory { held, .. } => held.records.all(),
             Source::File(part) => &part.bytes,
@@ -108,7 +108,7 @@ impl Part {
         Part { file, at, end, block, from, to, bytes: Vec::new(), next: 0 }
     }
 
-    fn look(&mut self, heads: &mut Vec<Head>) -> Result<(), Error> {
+    fn look(&mut self, heads: &mut Vec<SortPrefix>) -> Result<(), Error> {
         while heads.is_empty() {
             while heads.len() < AHEAD
                 && let Some((start, end)) = self.next()
@@ -120,7 +120,7 @@ impl Part {
                     return Ok(());
                 }
                 if prefix >= self.from {
-                    heads.push(Head::new(prefix, record, start));
+                    heads.push(SortPrefix::new(prefix, record, start));
                 }
                 self.next = end;
             }

@@ -43,7 +43,7 @@ pub enum Shape {
     /// A file of delimited records.
     File {
         /// The kind of its records.
-        like: Like,
+        like: RecordKind,
         /// The columns that it fills, in its order.
         fields: Vec<FileColumn>,
         /// The character between fields.
@@ -54,16 +54,16 @@ pub enum Shape {
 /// The kind of records in a file that dyno makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Like {
+pub enum RecordKind {
     /// Stops of vehicles along their routes, in seven fields: route, branch, version, stop, vehicle, day, time.
     Timetable,
 }
 
-impl Like {
+impl RecordKind {
     /// The number of fields of a record.
     fn fields(self) -> usize {
         match self {
-            Like::Timetable => 7,
+            RecordKind::Timetable => 7,
         }
     }
 }
@@ -78,7 +78,7 @@ struct Written {
     key: Option<KeyKind>,
     key_bytes: Option<u64>,
     value_bytes: Option<u64>,
-    like: Option<Like>,
+    like: Option<RecordKind>,
     fields: Option<Vec<FileColumn>>,
     delimiter: Option<char>,
 }

@@ -12,7 +12,7 @@ use super::load::line_at;
 
 /// The part of a suite's text that refers to another suite.
 #[derive(Deserialize)]
-struct Head {
+struct IncludeHeader {
     include: Option<Spanned<String>>,
 }
 
@@ -28,13 +28,13 @@ pub fn name_place(text: &str) -> Option<usize> {
 
 /// The name of the suite that a text includes, if it does.
 pub fn included(text: &str) -> Option<String> {
-    toml::from_str::<Head>(text).ok()?.include.map(Spanned::into_inner)
+    toml::from_str::<IncludeHeader>(text).ok()?.include.map(Spanned::into_inner)
 }
 
 /// Both texts as one: of the other, everything from its first table on. The line that includes it becomes a
 /// comment, so that all lines keep their numbers.
 pub fn join(text: &str, other: &str, path: &Path) -> Result<String> {
-    let head: Head = toml::from_str(text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let head: IncludeHeader = toml::from_str(text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     let Some(include) = head.include else { return Ok(text.to_owned()) };
     let line = line_at(text, include.span().start);
     let own: Vec<String> = text

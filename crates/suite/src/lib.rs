@@ -12,13 +12,13 @@ mod load;
 mod mix;
 mod model;
 mod parameters;
+pub mod progress;
 mod random;
 mod reach;
 mod render;
 mod rung;
 mod statements;
 mod template;
-pub mod watch;
 mod words;
 
 use std::collections::BTreeMap;
@@ -29,13 +29,13 @@ use dyno_record::{Figure, ParameterValue};
 use serde::Deserialize;
 use toml::Spanned;
 
-pub use data::{Data, Like, Shape, count};
+pub use data::{Data, RecordKind, Shape, count};
 pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
 pub use last_name::{LAST_NAME_BYTES, last_name};
 pub use mix::{
-    Class, Course, Drawn, Items, Law, List, Mix, Number, Parameter, Range, RenderedClass, RenderedStatement,
-    Repeat, Repeated, Rows, Source, Values, When, Written, ZIPF,
+    Class, Course, DrawCondition, Drawn, Items, List, Mix, Number, Parameter, Range, RenderedClass,
+    RenderedStatement, Repeat, Repeated, Rows, Source, ValueDistribution, Values, Written, ZIPF,
 };
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
@@ -186,7 +186,7 @@ pub struct Test {
     #[serde(default, rename = "class")]
     pub classes: Vec<Class>,
     /// Of a mix: a class of which people ask how many were done in a minute.
-    pub a_minute: Option<AMinute>,
+    pub a_minute: Option<PerMinute>,
     /// The conditions that must hold after it, in place of a check.
     #[serde(default, rename = "invariant")]
     pub invariants: Vec<Invariant>,
@@ -199,7 +199,7 @@ pub struct Test {
 /// A class of which people ask how many were done in a minute.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AMinute {
+pub struct PerMinute {
     /// Its name.
     pub class: String,
     /// The name of its operations, in the plural.

@@ -10,14 +10,14 @@ use super::{
     Transaction, statements,
 };
 use crate::mix::store::count;
-use crate::watch::Watch;
+use crate::progress::PlanningProgress;
 
 impl Suite {
     /// All tests for one dialect. They are rendered in order, all of them, because they share one
     /// stream of random numbers.
     pub fn render(&self, parameters: &Parameters, dialect: &str) -> Result<Vec<Rendered>> {
         let form = TableForm::default();
-        self.render_form(parameters, dialect, form, Bounds::default(), &Watch::default())
+        self.render_form(parameters, dialect, form, Bounds::default(), &PlanningProgress::default())
     }
 
     /// All tests for one dialect, with tables of a form.
@@ -27,7 +27,7 @@ impl Suite {
         dialect: &str,
         form: TableForm,
         bounds: Bounds,
-        watch: &Watch,
+        watch: &PlanningProgress,
     ) -> Result<Vec<Rendered>> {
         let renderer = Renderer::new(parameters, dialect, form, bounds, watch);
         let render = |test: &Test| {

@@ -17,7 +17,7 @@ use super::TableForm;
 use super::last_name::last_name;
 use super::random::Stream;
 use super::words::words;
-use crate::watch::Watch;
+use crate::progress::PlanningProgress;
 
 /// The limits of one template, so that a loop without end, or one that doubles a text, becomes an error.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ pub struct Renderer<'a> {
     environment: Environment<'static>,
     context: Value,
     bytes: u64,
-    watch: &'a Watch,
+    watch: &'a PlanningProgress,
 }
 
 /// A template that does not render.
@@ -71,7 +71,7 @@ impl<'a> Renderer<'a> {
         dialect: &str,
         form: TableForm,
         bounds: Bounds,
-        watch: &'a Watch,
+        watch: &'a PlanningProgress,
     ) -> Renderer<'a> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -124,7 +124,7 @@ const WIDENING: [&str; 2] = ["indent", "format"];
 struct Bounded<'a> {
     text: Vec<u8>,
     most: u64,
-    watch: &'a Watch,
+    watch: &'a PlanningProgress,
 }
 
 impl Write for Bounded<'_> {
@@ -156,7 +156,7 @@ fn template_value(value: &ParameterValue) -> Value {
     }
 }
 
-fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters, watch: &Watch) {
+fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters, watch: &PlanningProgress) {
     let stream = Arc::new(Mutex::new(Stream::new(parameters.seed())));
     environment.add_function("random", move |below: u64| -> Result<u64, Error> {
         if below == 0 {
@@ -178,7 +178,7 @@ fn add_functions(environment: &mut Environment<'static>, parameters: &Parameters
 /// minijinja's own `range` refuses more than 100,000 numbers; this one makes them as they are asked
 /// for. It ends when the work is asked to stop, and is an error where it is a loop without end: over more numbers than
 /// any suite needs, or over many of which no text comes.
-fn range(first: i64, end: Option<i64>, watch: &Watch) -> Value {
+fn range(first: i64, end: Option<i64>, watch: &PlanningProgress) -> Value {
     let (first, end) = end.map_or((0, first), |end| (first, end));
     let watch = watch.clone();
     Value::make_iterable(move || Numbers { left: first..end, watch: watch.clone() })
@@ -187,7 +187,7 @@ fn range(first: i64, end: Option<i64>, watch: &Watch) -> Value {
 /// The numbers of a range, of which the end is known before they are made.
 struct Numbers {
     left: Range<i64>,
-    watch: Watch,
+    watch: PlanningProgress,
 }
 
 impl Iterator for Numbers {
@@ -235,18 +235,18 @@ fn explain(error: Error) -> TemplateError {
 mod tests {
     use super::*;
 
-    fn renderer(watch: &Watch) -> Renderer<'_> {
+    fn renderer(watch: &PlanningProgress) -> Renderer<'_> {
         let bounds = Bounds { instructions: 3_000_000, bytes: 1 << 20 };
         Renderer::new(&Parameters::default(), "sqlite", TableForm::default(), bounds, watch)
     }
 
     fn render(template: &str) -> Result<String, TemplateError> {
-        renderer(&Watch::default()).render(template)
+        renderer(&PlanningProgress::default()).render(template)
     }
 
     #[test]
     fn data_come_from_one_stream() {
-        let watch = Watch::default();
+        let watch = PlanningProgress::default();
         let renderer = renderer(&watch);
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "13153");
         assert_eq!(renderer.render("{{ random(100000) }}").unwrap(), "75560");
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_writes_nothing_and_one_over_too_many_are_errors_at_their_line() {
-        let watch = Watch::default();
+        let watch = PlanningProgress::default();
         let bounds = Bounds::default();
         let renderer = Renderer::new(&Parameters::default(), "sqlite", TableForm::default(), bounds, &watch);
         let over = "x\n{% for i in range(10**12) %}\nx{% endfor %}";
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_loop_ends_when_it_is_asked_to() {
-        let watch = Watch::default();
+        let watch = PlanningProgress::default();
         watch.stop();
         let renderer = renderer(&watch);
         assert_eq!(

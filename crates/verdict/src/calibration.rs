@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::disturbance::Disturbances;
 use crate::figures::{Judged, figures};
 use crate::pairs::logs_by_block;
-use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, told_apart};
+use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, significant};
 
 /// The lengths of the runs for which the calibration reports, in seconds.
 const SPANS: [u32; 3] = [10, 30, 60];
@@ -53,14 +53,14 @@ pub struct Calibrated {
     /// The mean over all tests of an equal copy's time over its own: a bias shows here.
     pub equal: Option<Ratio>,
     /// The differences that a table of all blocks claims for the equal copy.
-    pub told_apart: ToldApart,
+    pub significant: FalseDifferences,
     /// By how long a run is.
     pub spans: Vec<Span>,
 }
 
 /// The differences that a table claims for an equal copy. All of them are wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldApart {
+pub struct FalseDifferences {
     /// True if the mean is called different.
     pub by_mean: bool,
     /// In how many tests it is.
@@ -75,14 +75,14 @@ pub struct Span {
     /// How many blocks of two trials that is.
     pub blocks: usize,
     /// How often equals are called different.
-    pub alarms: Alarms,
+    pub alarms: FalseAlarms,
     /// For each planted slowdown, a share as 0.03, how often it is found.
-    pub found: Vec<Found>,
+    pub found: Vec<DetectionRates>,
 }
 
 /// How often equals are called different, as shares of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Alarms {
+pub struct FalseAlarms {
     /// By the mean over all tests.
     pub by_mean: f64,
     /// In any test of the table, or the mean.
@@ -91,7 +91,7 @@ pub struct Alarms {
 
 /// How often a slowdown is found, as shares of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct DetectionRates {
     /// The slowdown that was planted.
     pub slowdown: f64,
     /// By the mean over all tests.
@@ -139,25 +139,25 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
         let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
             let pairs = pairs(run, tests, copy, index);
             let shares = shares(&pairs, blocks, random);
-            Found { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
+            DetectionRates { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
         });
         let found = found.collect();
         let alarms = shares(&equals, blocks, random);
-        let alarms = Alarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
+        let alarms = FalseAlarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
         Span { seconds: span, blocks, alarms, found }
     });
     let spans = spans.collect();
     let equal = ratio_of_logs(&means(&equals));
-    Some(Calibrated { label: label.clone(), equal, told_apart: told(&equals), spans })
+    Some(Calibrated { label: label.clone(), equal, significant: reported(&equals), spans })
 }
 
 /// The differences that a table of these blocks claims.
-fn told(pairs: &Blocks) -> ToldApart {
+fn reported(pairs: &Blocks) -> FalseDifferences {
     if pairs.len() < MIN_BLOCKS {
-        return ToldApart { by_mean: false, tests: 0 };
+        return FalseDifferences { by_mean: false, tests: 0 };
     }
-    let apart = told_apart(&table(pairs));
-    ToldApart { by_mean: apart[0], tests: apart[1..].iter().filter(|apart| **apart).count() }
+    let apart = significant(&table(pairs));
+    FalseDifferences { by_mean: apart[0], tests: apart[1..].iter().filter(|apart| **apart).count() }
 }
 
 /// The blocks in which both contenders have all tests that both have at all.
@@ -206,7 +206,7 @@ fn shares(pairs: &Blocks, blocks: usize, random: &mut ChaCha8Rng) -> Shares {
     if blocks >= MIN_BLOCKS && !pairs.is_empty() {
         for _ in 0..DRAWS {
             let drawn = drawn(pairs, blocks.min(MOST_BLOCKS), random);
-            let apart = told_apart(&table(&drawn));
+            let apart = significant(&table(&drawn));
             let (mean, tests) = (apart[0], &apart[1..]);
             by_mean += u32::from(mean);
             by_test += tests.iter().filter(|apart| **apart).count() as f64 / tests.len() as f64;
@@ -312,8 +312,8 @@ mod tests {
         };
         let found = biased(0.04);
         let tests = judge(&run(&[0.04])).tests.len();
-        assert_eq!(found.told_apart, ToldApart { by_mean: true, tests });
-        assert_eq!(found.spans[2].alarms, Alarms { by_mean: 1.0, in_table: 1.0 });
+        assert_eq!(found.significant, FalseDifferences { by_mean: true, tests });
+        assert_eq!(found.spans[2].alarms, FalseAlarms { by_mean: 1.0, in_table: 1.0 });
     }
 
     #[test]

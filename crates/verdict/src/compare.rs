@@ -99,12 +99,12 @@ impl Comparison {
         let mut broken = Vec::new();
         for test in &self.tests {
             for (cell, label) in test.cells.iter().zip(&self.contenders) {
-                let is_told = |median: Option<f64>, sustained: Option<Outcome>| {
+                let has_enough = |median: Option<f64>, sustained: Option<Outcome>| {
                     median.is_some() || sustained.and_then(|outcome| outcome.per_second()).is_some()
                 };
                 if let Some(why) = &cell.why_not
-                    && is_told(cell.old_ns, cell.old_sustained)
-                    && !is_told(cell.new_ns, cell.new_sustained)
+                    && has_enough(cell.old_ns, cell.old_sustained)
+                    && !has_enough(cell.new_ns, cell.new_sustained)
                 {
                     broken.push((test, label.as_str(), why.as_str()));
                 }
@@ -191,11 +191,11 @@ fn alone(old: &Verdict, new: &Verdict) -> Vec<String> {
 
 /// States the failed trials of a contender (by label) if their number differs between two runs.
 fn failures(old: &Verdict, new: &Verdict, label: &str) -> Option<String> {
-    let told = |run: &Verdict| {
+    let reported = |run: &Verdict| {
         let its = run.failures.iter().find(|failures| run.label(failures.contender) == label);
         its.map_or("none".to_owned(), |its| format!("{} of {}", its.failed, its.trials))
     };
-    let (was, is) = (told(old), told(new));
+    let (was, is) = (reported(old), reported(new));
     (was != is).then(|| format!("{label}, trials that failed: {was} before, {is} now"))
 }
 

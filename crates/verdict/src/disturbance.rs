@@ -26,7 +26,7 @@ pub struct Disturbances {
     /// True if these are left out: only where enough others remain.
     pub left_out: bool,
     /// True if the run file records the time that others took.
-    pub told: bool,
+    pub reported: bool,
     /// The share of the measured CPUs' time that other processes took in all measured blocks.
     pub foreign: f64,
     /// The share that the host gave to others (steal).
@@ -58,7 +58,7 @@ impl Disturbances {
             blocks: blocks.len(),
             left_out: !disturbed.is_empty() && blocks.len() - disturbed.len() >= MIN_BLOCKS,
             disturbed,
-            told: trials().any(|trial| trial.others.is_some()),
+            reported: trials().any(|trial| trial.others.is_some()),
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
             sample.sample.section.client.wait_ns = sample.sample.section.nanoseconds;
         });
         let verdict = judge(&old);
-        assert!(verdict.disturbances.disturbed.is_empty() && !verdict.disturbances.told);
+        assert!(verdict.disturbances.disturbed.is_empty() && !verdict.disturbances.reported);
         assert!(verdict.tests.iter().flat_map(|test| &test.cells).all(|cell| cell.figures.undisturbed == 12));
     }
 }

@@ -69,10 +69,10 @@ impl Judged<'_> {
         match self {
             Judged::Test => Some(sample.duration_ns()),
             Judged::Response { class, share } => {
-                let class = sample.sample.classes.iter().find(|told| told.class == class)?;
+                let class = sample.sample.classes.iter().find(|reported| reported.class == class)?;
                 let response = class.waited()?;
-                let told = is_told(response.len() + class.failed, share);
-                quantile(&response, share, class.failed).filter(|_| told).map(|time| time as f64)
+                let reported = has_enough(response.len() + class.failed, share);
+                quantile(&response, share, class.failed).filter(|_| reported).map(|time| time as f64)
             }
         }
     }
@@ -83,7 +83,7 @@ const BEYOND: f64 = 10.0;
 
 /// Returns true if this number of operations is enough for a percentile, given as a share: with fewer it would show
 /// chance alone.
-pub(crate) fn is_told(operations: u64, share: f64) -> bool {
+pub(crate) fn has_enough(operations: u64, share: f64) -> bool {
     (operations as f64 * (1.0 - share)).round() >= BEYOND
 }
 
@@ -105,9 +105,9 @@ pub(crate) fn figures(
     test: &str,
     judged: Judged,
 ) -> (Figures, Points) {
-    let told = measured(run, contender, test);
-    let told = told.filter_map(|(block, sample)| Some((block, sample, judged.of(sample)?)));
-    let (used, left_out): (Vec<_>, Vec<_>) = told.partition(|(block, ..)| disturbances.counts(*block));
+    let reported = measured(run, contender, test);
+    let reported = reported.filter_map(|(block, sample)| Some((block, sample, judged.of(sample)?)));
+    let (used, left_out): (Vec<_>, Vec<_>) = reported.partition(|(block, ..)| disturbances.counts(*block));
     let is_disturbed = |(block, ..): &&(u32, &SampleRecord, f64)| disturbances.disturbed.contains(block);
     let disturbed = used.iter().filter(is_disturbed).count();
     let times: Vec<f64> = used.iter().map(|(_, _, time)| *time).collect();

@@ -30,12 +30,12 @@ pub struct HistoryLine {
     /// True if the newest of these runs searched for a rate.
     pub is_sought: bool,
     /// The runs at which it changed.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ChangePoint>,
 }
 
 /// A place where a contender became faster or slower.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct ChangePoint {
     /// The first run after it, by position among the medians.
     pub at: usize,
     /// The median of the runs from here to the next turn, over that of the runs since the one before.
@@ -56,7 +56,7 @@ pub fn have_one_load(one: &Run, other: &Run) -> bool {
 }
 
 /// A run with its verdict on the one test.
-struct Judged<'a> {
+struct JudgedRun<'a> {
     about: About,
     contenders: &'a [ContenderRecord],
     test: Option<TestVerdict>,
@@ -66,7 +66,7 @@ struct Judged<'a> {
 
 /// A test (by id) over some runs of one suite, the oldest first; none where no run has it.
 pub fn history(runs: &[&Run], test: &str) -> Option<History> {
-    let judged: Vec<Judged> = runs.iter().map(|run| judge_one(run, test)).collect();
+    let judged: Vec<JudgedRun> = runs.iter().map(|run| judge_one(run, test)).collect();
     let newest = judged.iter().rev().find_map(|run| run.test.as_ref())?;
     let mut labels: Vec<&str> = Vec::new();
     for (_, contender) in runs.iter().flat_map(|run| run.shown_contenders()) {
@@ -80,11 +80,11 @@ pub fn history(runs: &[&Run], test: &str) -> Option<History> {
     })
 }
 
-fn judge_one<'a>(run: &'a Run, test: &str) -> Judged<'a> {
+fn judge_one<'a>(run: &'a Run, test: &str) -> JudgedRun<'a> {
     let shown: Vec<usize> = run.shown_contenders().map(|(index, _)| index).collect();
     let record = run.shown_tests().find(|record| record.id == test);
     let test = record.map(|record| judge_test(run, &Disturbances::new(run), &shown, record));
-    Judged {
+    JudgedRun {
         about: About::new(run),
         contenders: &run.contenders,
         sustained: test.as_ref().and_then(|test| sustained(run, std::slice::from_ref(test)).pop()),
@@ -92,8 +92,8 @@ fn judge_one<'a>(run: &'a Run, test: &str) -> Judged<'a> {
     }
 }
 
-fn line(runs: &[Judged], label: &str) -> HistoryLine {
-    let middle = |run: &Judged| {
+fn line(runs: &[JudgedRun], label: &str) -> HistoryLine {
+    let middle = |run: &JudgedRun| {
         let mut cells = run.test.as_ref()?.cells.iter();
         let cell = cells.find(|cell| run.contenders[cell.contender].label == label)?;
         let lines = run.sustained.iter().flat_map(|sustained| &sustained.lines);
@@ -119,7 +119,7 @@ fn line(runs: &[Judged], label: &str) -> HistoryLine {
         let to = found.get(place + 1).map_or(medians.len(), |next| next.at);
         let (before, after) = (&runs[medians[at - 1].0], &runs[medians[at].0]);
         let (was, is) = ((&before.about, before.contenders), (&after.about, after.contenders));
-        Turn {
+        ChangePoint {
             at,
             ratio: part(&medians[at..to]) / part(&medians[from..at]),
             with: changes(was, is, &[label.to_owned()]),

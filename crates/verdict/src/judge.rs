@@ -109,7 +109,7 @@ pub struct TestVerdict {
 
 /// One measure of a test.
 #[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
+pub struct MeasureLine<'a> {
     /// The class whose operations it is about; none where it is about the test.
     pub response: Option<&'a ResponseVerdict>,
     /// The unit in which the figures are shown.
@@ -187,7 +187,7 @@ pub fn judge(run: &Run) -> Verdict {
     let tests = run.shown_tests().map(|test| judge_test(run, &disturbances, &shown, test));
     let mut tests: Vec<TestVerdict> = tests.collect();
     let views = Views::new(run, &tests);
-    sustained::tell(&views.sustained, &mut tests);
+    sustained::copy_to_cells(&views.sustained, &mut tests);
     let meant = tests_of_means(run, &tests);
     let mut summaries = summarize(run, &tests, &meant, &shown);
     let mut table = Table::with_baseline(run, &tests, &meant, &summaries);
@@ -269,9 +269,9 @@ impl TestVerdict {
     }
 
     /// Everything that is judged of it, a line for each measure: its own figures first.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        let own = Line { response: None, measure: self.measure(), cells: &self.cells };
-        let responses = self.responses.iter().map(|response| Line {
+    pub fn lines(&self) -> impl Iterator<Item = MeasureLine<'_>> {
+        let own = MeasureLine { response: None, measure: self.measure(), cells: &self.cells };
+        let responses = self.responses.iter().map(|response| MeasureLine {
             response: Some(response),
             measure: Measure::Time,
             cells: &response.cells,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::{Cell, TestVerdict};
 use crate::pairs::{logs_by_block, mean_logs_by_block, mean_over};
 use crate::statistics::{Best, Ratio};
-use crate::table::{Apart, Of};
+use crate::table::{ComparedFigure, Differences};
 
 /// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ impl LevelRanking {
 /// Contenders that are compared with each other.
 pub(crate) struct Rivals {
     /// The test, class or mean that is compared.
-    pub(crate) of: Of,
+    pub(crate) of: ComparedFigure,
     /// The contenders, by position in the run.
     pub(crate) contenders: Vec<usize>,
     /// For each of them the logarithms of its times, block by block.
@@ -66,13 +66,13 @@ pub(crate) struct Rivals {
 }
 
 impl Rivals {
-    fn new(of: Of, contenders: Vec<usize>, logs: Vec<Vec<Option<f64>>>) -> Rivals {
+    fn new(of: ComparedFigure, contenders: Vec<usize>, logs: Vec<Vec<Option<f64>>>) -> Rivals {
         let best = Best::of(&logs).filter(|_| contenders.len() > 1);
         Rivals { of, contenders, logs, best }
     }
 
     /// The best, and for each contender whether it is shown to be slower; none where the samples are too few to show it.
-    fn judged(&self, margin: f64, apart: &Apart) -> Option<(usize, Vec<bool>)> {
+    fn judged(&self, margin: f64, apart: &Differences) -> Option<(usize, Vec<bool>)> {
         let best = self.best.as_ref()?;
         let is_apart =
             |one: usize, other: usize| apart.is(&self.of, self.contenders[one], self.contenders[other]);
@@ -92,7 +92,7 @@ pub(crate) fn rivals_in_tests(run: &Run, tests: &[TestVerdict]) -> Vec<Rivals> {
                 .filter(|cell| cell.is_comparable() && members.contains(&cell.contender))
                 .collect();
             let logs = cells.iter().map(|cell| logs_by_block(run, &cell.points)).collect();
-            Rivals::new(Of::Line(place), cells.iter().map(|cell| cell.contender).collect(), logs)
+            Rivals::new(ComparedFigure::Line(place), cells.iter().map(|cell| cell.contender).collect(), logs)
         })
     });
     rivals.filter(|rivals| rivals.contenders.len() > 1).collect()
@@ -100,14 +100,14 @@ pub(crate) fn rivals_in_tests(run: &Run, tests: &[TestVerdict]) -> Vec<Rivals> {
 
 /// Marks the fastest of each line, where one is: every rival is shown to be slower, and their medians are further apart
 /// than what measuring costs.
-pub(crate) fn mark_fastest(run: &Run, tests: &mut [TestVerdict], rivals: &[Rivals], apart: &Apart) {
+pub(crate) fn mark_fastest(run: &Run, tests: &mut [TestVerdict], rivals: &[Rivals], apart: &Differences) {
     for rivals in rivals {
         let Some((best, slower)) = rivals.judged(run.schedule.margin, apart) else { continue };
         let others = slower.iter().enumerate().filter(|(place, _)| *place != best);
         if !others.clone().all(|(_, slower)| *slower) {
             continue;
         }
-        let Of::Line(line) = rivals.of else { continue };
+        let ComparedFigure::Line(line) = rivals.of else { continue };
         let cells = tests.iter_mut().flat_map(|test| {
             let floor = test.floor_ns.unwrap_or(0.0);
             let responses = test.responses.iter_mut().map(|response| &mut response.cells);
@@ -158,7 +158,7 @@ pub(crate) fn unranked<'a>(run: &Run, tests: &'a [TestVerdict]) -> Vec<Unranked<
         };
         let tests: Vec<&TestVerdict> = tests.iter().filter(passed).collect();
         let logs = judged.iter().map(|&rival| mean_logs_by_block(run, &tests, rival)).collect();
-        let rivals = Rivals::new(Of::mean(&tests), judged, logs);
+        let rivals = Rivals::new(ComparedFigure::mean(&tests), judged, logs);
         Unranked { class, members, tests, rivals }
     })
     .collect()
@@ -171,7 +171,7 @@ pub(crate) fn failed_in_means(tests: &[TestVerdict], contender: usize) -> bool {
 }
 
 /// Ranks a class.
-pub(crate) fn rank(run: &Run, unranked: &Unranked, apart: &Apart) -> LevelRanking {
+pub(crate) fn rank(run: &Run, unranked: &Unranked, apart: &Differences) -> LevelRanking {
     let Unranked { class, members, tests, rivals } = unranked;
     let judged = rivals.judged(run.schedule.margin, apart);
     let first = match &judged {
@@ -237,30 +237,30 @@ mod tests {
         run
     }
 
-    fn told(run: &Run) -> Vec<(Option<Commits>, usize)> {
+    fn reported(run: &Run) -> Vec<(Option<Commits>, usize)> {
         judge(run).rankings.iter().map(|ranking| (ranking.class.commits, ranking.ranks.len())).collect()
     }
 
     #[test]
     fn only_commits_of_one_size_are_ranked_together() {
         let mut run = run();
-        assert_eq!(told(&run), [(Some(Commits::Whole), 3)]);
+        assert_eq!(reported(&run), [(Some(Commits::Whole), 3)]);
         run.contenders[0].per_commit = Some(1);
         run.contenders[1].per_commit = Some(1000);
         run.contenders[2].per_commit = Some(100_000);
         let alone = [Commits::Each(1), Commits::Each(1000), Commits::Whole];
-        assert_eq!(told(&run), alone.map(|commits| (Some(commits), 1)));
+        assert_eq!(reported(&run), alone.map(|commits| (Some(commits), 1)));
         let verdict = judge(&run);
         assert!(verdict.tests.iter().flat_map(|test| &test.cells).all(|cell| !cell.fastest));
         assert!(verdict.summaries.iter().all(|summary| summary.contender == 0 || !summary.same_level));
         run.contenders[0].per_commit = Some(1000);
-        assert_eq!(told(&run), [(Some(Commits::Each(1000)), 2), (Some(Commits::Whole), 1)]);
+        assert_eq!(reported(&run), [(Some(Commits::Each(1000)), 2), (Some(Commits::Whole), 1)]);
         slow_down(&mut run, 1, 1000);
         let verdict = judge(&run);
         assert!(verdict.tests.iter().all(|test| test.cells[0].fastest), "{:?}", verdict.tests);
         // Tests that write nothing with the contenders' own commit size are not ranked by that size.
         run.tests.iter_mut().for_each(|test| test.model = Model::KvGet.name().into());
-        assert_eq!(told(&run), [(None, 3)]);
+        assert_eq!(reported(&run), [(None, 3)]);
     }
 
     fn slow_down(run: &mut Run, contender: usize, times: u64) {

@@ -6,7 +6,6 @@
 mod about;
 mod aliases;
 pub mod answers;
-mod beside;
 mod builds;
 mod calibration;
 mod cells;
@@ -15,6 +14,7 @@ mod disturbance;
 mod figures;
 mod gate;
 mod history;
+mod joint;
 mod judge;
 mod levels;
 mod measure;
@@ -29,15 +29,17 @@ mod views;
 
 pub use about::{About, Failures};
 pub use aliases::compare_as;
-pub use beside::{Beside, beside};
 pub use builds::{Builds, builds, changed_files};
-pub use calibration::{Alarms, Calibrated, Calibration, Found, Span, ToldApart, calibrate};
+pub use calibration::{
+    Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, Span, calibrate,
+};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
 pub use gate::Gate;
-pub use history::{History, HistoryLine, Turn, have_one_load, history};
-pub use judge::{Cell, CellStanding, Line, TestVerdict, Verdict, judge};
+pub use history::{ChangePoint, History, HistoryLine, have_one_load, history};
+pub use joint::{JointVerdict, beside};
+pub use judge::{Cell, CellStanding, MeasureLine, TestVerdict, Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
 pub use precision::is_precise;
@@ -45,8 +47,8 @@ pub use responses::ResponseVerdict;
 pub use summary::SummaryVerdict;
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AMinute, Added, Against, Anomaly, Debt, DebtLine, Durability, Invariant, Invariants, Ladder, Latency,
-    LatencyLine, LatencyTest, Outcome, Pages, Percentiles, Probe, Probed, Published, PublishedPoint,
-    PublishedSeries, Rung, SafetyChange, Second, Seen, Surroundings, Survived, Sustained, SustainedLine,
-    Timeline, TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, Debt, DebtLine, Durability, Invariant, Invariants,
+    Ladder, Latency, LatencyLine, LatencyTest, Outcome, Pages, PerMinute, Percentiles, Probe, Probed,
+    Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, Survived, Sustained,
+    SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
 };

@@ -6,7 +6,7 @@ use dyno_record::{Run, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::figures::is_told;
+use crate::figures::has_enough;
 use crate::judge::Cell;
 
 /// The shares of operations by which a class may be judged, the best first.
@@ -51,7 +51,7 @@ pub(crate) fn responses(
     // If operations arrive at a given rate, the only class is already the test's own figure.
     let is_the_test = classes.len() == 1 && arrives(run, &test.id);
     let judged = classes.iter().filter(|_| !is_the_test).filter_map(|class| {
-        let share = SHARES.into_iter().find(|share| is_told(class.most, *share))?;
+        let share = SHARES.into_iter().find(|share| has_enough(class.most, *share))?;
         Some(ResponseVerdict { class: class.name.to_owned(), share, cells: cells(class.name, share) })
     });
     judged.collect()

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::{Cell, TestVerdict};
 use crate::levels::Rivals;
 use crate::pairs::{log_ratios, mean_log_ratios};
-use crate::statistics::{Compared, detectable, differences, median, told_apart};
+use crate::statistics::{Compared, detectable, differences, median, significant};
 use crate::summary::SummaryVerdict;
 
 /// The smallest differences that a run would have shown in four of five runs like it, from its own scatter.
@@ -27,7 +27,7 @@ pub struct Detectable {
 
 /// Between which figures a comparison is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Of {
+pub(crate) enum ComparedFigure {
     /// Those of a line, by its place among all lines of the run's tests.
     Line(usize),
     /// The means over tests, by their ids.
@@ -35,7 +35,7 @@ pub(crate) enum Of {
 }
 
 /// A comparison: of what, and of which two contenders, by position, the lower first.
-type Key = (Of, usize, usize);
+type Key = (ComparedFigure, usize, usize);
 
 /// The comparisons of a table.
 #[derive(Default)]
@@ -50,7 +50,7 @@ struct Entry {
 }
 
 /// The comparisons of a table that are differences.
-pub(crate) struct Apart(BTreeMap<Key, bool>);
+pub(crate) struct Differences(BTreeMap<Key, bool>);
 
 impl Table {
     /// All comparisons with the baseline.
@@ -66,13 +66,13 @@ impl Table {
             let Some(base) = line.cells.iter().find(|cell| cell.contender == baseline) else { continue };
             for cell in line.cells.iter().filter(|cell| compares(cell)) {
                 let logs = log_ratios(&cell.points, &base.points);
-                table.add(key(Of::Line(place), cell.contender, baseline), logs, true);
+                table.add(key(ComparedFigure::Line(place), cell.contender, baseline), logs, true);
             }
         }
         let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
         for summary in summaries.iter().filter(|summary| summary.difference.is_some()) {
             let logs = mean_log_ratios(run, &meant, summary.contender, baseline);
-            table.add(key(Of::mean(&meant), summary.contender, baseline), logs, true);
+            table.add(key(ComparedFigure::mean(&meant), summary.contender, baseline), logs, true);
         }
         table
     }
@@ -93,12 +93,12 @@ impl Table {
     }
 
     /// Judges them all together.
-    pub(crate) fn judge(&self) -> Apart {
+    pub(crate) fn judge(&self) -> Differences {
         let weights = self.weights();
         let compared = self.entries.values().zip(weights);
         let compared: Vec<Compared> =
             compared.map(|(entry, weight)| Compared { logs: entry.logs.clone(), weight }).collect();
-        Apart(self.entries.keys().cloned().zip(told_apart(&compared)).collect())
+        Differences(self.entries.keys().cloned().zip(significant(&compared)).collect())
     }
 
     /// The smallest difference that the run could have shown.
@@ -144,20 +144,20 @@ impl Table {
     }
 }
 
-impl Of {
+impl ComparedFigure {
     /// The means over some tests.
-    pub(crate) fn mean(tests: &[&TestVerdict]) -> Of {
-        Of::Mean(tests.iter().map(|test| test.id.clone()).collect())
+    pub(crate) fn mean(tests: &[&TestVerdict]) -> ComparedFigure {
+        ComparedFigure::Mean(tests.iter().map(|test| test.id.clone()).collect())
     }
 
     fn is_mean(&self) -> bool {
-        matches!(self, Of::Mean(_))
+        matches!(self, ComparedFigure::Mean(_))
     }
 }
 
-impl Apart {
+impl Differences {
     /// Returns true if two contenders, by position, are shown to differ.
-    pub(crate) fn is(&self, of: &Of, one: usize, other: usize) -> bool {
+    pub(crate) fn is(&self, of: &ComparedFigure, one: usize, other: usize) -> bool {
         self.0.get(&key(of.clone(), one, other)).copied().unwrap_or(false)
     }
 }
@@ -169,11 +169,11 @@ pub(crate) fn hold(
     tests: &mut [TestVerdict],
     meant: &[usize],
     summaries: &mut [SummaryVerdict],
-    apart: &Apart,
+    apart: &Differences,
 ) {
     let (baseline, margin) = (run.baseline_index(), run.schedule.margin);
     let meant: Vec<&TestVerdict> = meant.iter().map(|&place| &tests[place]).collect();
-    let mean = Of::mean(&meant);
+    let mean = ComparedFigure::mean(&meant);
     for summary in summaries {
         let holds = apart.is(&mean, summary.contender, baseline);
         let ratio = summary.geometric_mean;
@@ -186,14 +186,14 @@ pub(crate) fn hold(
     });
     for (place, cells) in lines.enumerate() {
         for cell in cells {
-            let holds = apart.is(&Of::Line(place), cell.contender, baseline);
+            let holds = apart.is(&ComparedFigure::Line(place), cell.contender, baseline);
             cell.difference =
                 cell.difference.zip(cell.ratio).map(|(found, ratio)| found.held(holds, &ratio, margin));
         }
     }
 }
 
-fn key(of: Of, one: usize, other: usize) -> Key {
+fn key(of: ComparedFigure, one: usize, other: usize) -> Key {
     (of, one.min(other), one.max(other))
 }
 

@@ -30,11 +30,12 @@ pub(crate) fn beyond(
         return None;
     }
     let samples = used(run, disturbances, contender, &test.id);
-    let classes = samples.flat_map(|sample| &sample.sample.classes).filter(|told| told.class == class);
+    let classes =
+        samples.flat_map(|sample| &sample.sample.classes).filter(|reported| reported.class == class);
     let (mut all, mut slow) = (0.0, 0.0);
-    for told in classes {
-        let Some(response) = told.waited() else { continue };
-        let Some(limit) = quantile(&response, share, told.failed) else { continue };
+    for reported in classes {
+        let Some(response) = reported.waited() else { continue };
+        let Some(limit) = quantile(&response, share, reported.failed) else { continue };
         for value in response.iter_recorded() {
             let time = value.value_iterated_to() as f64 * value.count_at_value() as f64;
             all += time;

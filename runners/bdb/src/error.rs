@@ -20,7 +20,7 @@ pub struct BdbError {
 
 impl BdbError {
     /// Returns true if it was in the way of others that were in its way, and may succeed if it is tried again.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         self.code == api::LOCK_DEADLOCK
     }
 }

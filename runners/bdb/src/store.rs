@@ -92,8 +92,8 @@ impl KeyValue for Store<'_> {
         Ok(Writer { store: self, transaction })
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        error.downcast_ref::<BdbError>().is_some_and(BdbError::may_pass)
+    fn is_retryable(&self, error: &Error) -> bool {
+        error.downcast_ref::<BdbError>().is_some_and(BdbError::is_retryable)
     }
 
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Error, Result};
 use dyno_client::Sql;
-use dyno_client::mysql::{Connection, Query, ServerError, may_pass};
+use dyno_client::mysql::{Connection, Query, ServerError, is_retryable};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, Value, Values, statements};
 use dyno_runner::quote;
@@ -54,8 +54,8 @@ impl Prepared for Statements<'_> {
         self.connection.command(c"ROLLBACK")
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        error.downcast_ref::<ServerError>().is_some_and(|error| may_pass(error.number))
+    fn is_retryable(&self, error: &Error) -> bool {
+        error.downcast_ref::<ServerError>().is_some_and(|error| is_retryable(error.number))
     }
 
     fn has_code(&self, error: &Error, code: &str) -> bool {

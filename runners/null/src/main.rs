@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{Build, FieldKind, Hello, Job, MixWork, PROTOCOL, Store};
-use dyno_runner::mix::{Door, statements};
+use dyno_runner::mix::{Connector, statements};
 use dyno_runner::{Answer, Engine, Failure, Import, Load, Rows, Scan, Session, Visit};
 
 use mix::Unexecuted;
@@ -82,7 +82,7 @@ impl Engine for Null {
         Ok(Null)
     }
 
-    fn door(&self) -> Result<Box<Door<'static, Null>>> {
+    fn door(&self) -> Result<Box<Connector<'static, Null>>> {
         Ok(Box::new(|| Ok(Null)))
     }
 

@@ -33,7 +33,7 @@ impl Prepared for Unexecuted {
         Ok(())
     }
 
-    fn may_pass(&self, _: &Error) -> bool {
+    fn is_retryable(&self, _: &Error) -> bool {
         false
     }
 

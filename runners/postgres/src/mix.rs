@@ -1,7 +1,7 @@
 //! The model `mix`: prepared statements on a connection of the client's own.
 
 use anyhow::{Error, Result};
-use dyno_client::postgres::{Connection, Query, ServerError, may_pass};
+use dyno_client::postgres::{Connection, Query, ServerError, is_retryable};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, Value, Values, statements};
 use dyno_runner::{Answer, quote};
@@ -61,8 +61,8 @@ impl Prepared for Statements<'_> {
         self.rollback.run(&mut Answer::new()).map(drop)
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        error.downcast_ref::<ServerError>().is_some_and(|error| may_pass(&error.code))
+    fn is_retryable(&self, error: &Error) -> bool {
+        error.downcast_ref::<ServerError>().is_some_and(|error| is_retryable(&error.code))
     }
 
     fn has_code(&self, error: &Error, code: &str) -> bool {

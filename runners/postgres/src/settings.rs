@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::ServerError;
 use dyno_protocol::{InForce, Setting};
-use dyno_runner::server::{self, Asked, Parameters, check_names, if_told};
+use dyno_runner::server::{self, Asked, Parameters, check_names, if_reported};
 
 use crate::database::Locale;
 use crate::session::Session;
@@ -57,7 +57,7 @@ impl Settings {
         let mut settings = server::in_force(session, self.asked.all().iter(), &self.read_back)?;
         for (name, column) in LOCALE {
             let sql = format!("SELECT {column} FROM pg_database WHERE datname = current_database()");
-            let value = if_told::<Session, _>(session.connection.value(&sql))?.flatten();
+            let value = if_reported::<Session, _>(session.connection.value(&sql))?.flatten();
             settings.extend(value.map(|value| InForce { name: name.to_owned(), value }));
         }
         Ok(settings)

@@ -96,8 +96,8 @@ impl Settings {
 
     /// The settings as RocksDB says them.
     pub fn in_force(&self, database: &Database, folder: &Path) -> Result<Vec<InForce>> {
-        let told = told(folder)?;
-        let find = |name: &str| told.iter().find(|(known, _)| known == name);
+        let options_in_force = options_in_force(folder)?;
+        let find = |name: &str| options_in_force.iter().find(|(known, _)| known == name);
         let asked = self.options.iter().map(|setting| setting.name.as_str());
         let mut names: Vec<&str> = asked.chain(self.read_back.iter().map(String::as_str)).collect();
         names.sort_unstable();
@@ -120,8 +120,8 @@ impl Settings {
 
 /// RocksDB's version, as it writes it to the file of options.
 pub fn version(folder: &Path) -> Result<String> {
-    let told = told(folder)?;
-    let found = told.into_iter().find(|(name, _)| name == "rocksdb_version");
+    let options_in_force = options_in_force(folder)?;
+    let found = options_in_force.into_iter().find(|(name, _)| name == "rocksdb_version");
     found.map(|(_, version)| version).context("RocksDB does not tell its version")
 }
 
@@ -149,7 +149,7 @@ fn read(api: &Api, text: &str) -> Result<*mut Options> {
 }
 
 /// The newest file of options: names and values.
-fn told(folder: &Path) -> Result<Vec<(String, String)>> {
+fn options_in_force(folder: &Path) -> Result<Vec<(String, String)>> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let number = |name: &str| name.strip_prefix(FILE)?.parse::<u64>().ok();
     let files = entries.flatten().filter_map(|entry| {

@@ -25,10 +25,10 @@ pub struct Table<'s> {
 struct Prepared<'s> {
     write: Statement<'s>,
     /// `None` where each operation commits separately, which SQLite does without a statement.
-    around: Option<Around<'s>>,
+    around: Option<TransactionStatements<'s>>,
 }
 
-struct Around<'s> {
+struct TransactionStatements<'s> {
     begin: Statement<'s>,
     commit: Statement<'s>,
 }
@@ -99,7 +99,7 @@ impl<'s> KeyValue for Table<'s> {
         let statement = |sql| Statement::new(self.connection, sql);
         let around = match writes.per_commit {
             Some(1) => None,
-            _ => Some(Around { begin: statement(c"BEGIN")?, commit: statement(c"COMMIT")? }),
+            _ => Some(TransactionStatements { begin: statement(c"BEGIN")?, commit: statement(c"COMMIT")? }),
         };
         self.prepared = Some(Prepared { write: statement(&text(sql)?)?, around });
         Ok(())

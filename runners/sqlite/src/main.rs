@@ -29,7 +29,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, Secret, Store, Value};
-use dyno_runner::mix::Door;
+use dyno_runner::mix::Connector;
 use dyno_runner::{Answer, Engine, Lasting, Session};
 
 use import::Variant;
@@ -142,7 +142,7 @@ impl Engine for Sqlite {
         Client::open(&self.opening)
     }
 
-    fn door(&self) -> Result<Box<Door<'static, Client>>> {
+    fn door(&self) -> Result<Box<Connector<'static, Client>>> {
         self.check_several()?;
         let opening = self.opening.clone();
         Ok(Box::new(move || Client::open(&opening)))

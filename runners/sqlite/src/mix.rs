@@ -74,8 +74,8 @@ impl Prepared for Statements<'_> {
         }
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        error.downcast_ref::<SqliteError>().is_some_and(SqliteError::may_pass)
+    fn is_retryable(&self, error: &Error) -> bool {
+        error.downcast_ref::<SqliteError>().is_some_and(SqliteError::is_retryable)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {

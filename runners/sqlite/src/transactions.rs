@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use dyno_client::sqlite::{Connection, Statement};
-use dyno_runner::Around;
+use dyno_runner::TransactionControl;
 
 /// The two statements.
 pub struct Transactions<'c> {
@@ -20,7 +20,7 @@ impl<'c> Transactions<'c> {
     }
 }
 
-impl Around for Transactions<'_> {
+impl TransactionControl for Transactions<'_> {
     #[inline]
     fn begin(&mut self) -> Result<()> {
         self.begin.run([])

@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow};
-use dyno_protocol::Kept;
+use dyno_protocol::RowCollector;
 
 use super::api::InfileRead;
 use super::connection::{Connection, ServerError};
@@ -46,7 +46,7 @@ pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
     let mut file = File { fill, error: None };
     let pointer: *mut File<F> = &mut file;
     set(connection, read::<F>, pointer.cast());
-    let loaded = connection.execute(sql, &mut Kept::default());
+    let loaded = connection.execute(sql, &mut RowCollector::default());
     refuse(connection);
     file.error.map_or(loaded, Err)
 }

@@ -22,5 +22,5 @@ pub use connect::connect;
 pub use connection::{Connection, ServerError};
 pub use insert::{ArrayInsert, CellInsert, FieldInsert};
 pub use library::{file, load, version};
-pub use query::{Query, may_pass};
+pub use query::{Query, is_retryable};
 pub use statement::Statement;

@@ -189,6 +189,6 @@ impl Value {
 
 /// True if the transaction may succeed when it is repeated: the server ended a deadlock, gave up the wait for a lock, or
 /// another transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the manuals).
-pub fn may_pass(number: u32) -> bool {
+pub fn is_retryable(number: u32) -> bool {
     matches!(number, 1213 | 1205 | 1020)
 }

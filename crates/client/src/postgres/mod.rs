@@ -21,5 +21,5 @@ pub use connection::{Connection, ServerError};
 pub use copy::{Copy, copy_in};
 pub use library::{file, load, version};
 pub use pipeline::Pipeline;
-pub use query::{Query, may_pass};
+pub use query::{Query, is_retryable};
 pub use statement::Statement;

@@ -98,6 +98,6 @@ impl<'c> Query<'c> {
 
 /// True if the transaction may succeed when it is repeated: the server could not serialize it, ended a deadlock, or gave
 /// up the wait for a lock (PostgreSQL's manual, appendix A).
-pub fn may_pass(code: &str) -> bool {
+pub fn is_retryable(code: &str) -> bool {
     matches!(code, "40001" | "40P01" | "55P03")
 }

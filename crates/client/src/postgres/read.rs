@@ -4,7 +4,7 @@ use std::ffi::{CString, c_uint};
 use std::slice;
 
 use anyhow::{Result, bail, ensure};
-use dyno_protocol::{FieldKind, Kept};
+use dyno_protocol::{FieldKind, RowCollector};
 
 use super::api::{PgResult, SINGLE_TUPLE, TUPLES_OK};
 use super::connection::Connection;
@@ -37,7 +37,9 @@ impl Connection {
                 match (api.result_status)(result) {
                     SINGLE_TUPLE => self.visit(result, columns, visit)?,
                     // The last one, which has no row.
-                    TUPLES_OK => return self.end(self.fetched(result, &mut Kept::default())).map(drop),
+                    TUPLES_OK => {
+                        return self.end(self.fetched(result, &mut RowCollector::default())).map(drop);
+                    }
                     status => return Err(self.error(result, status)),
                 }
                 (api.clear)(result);

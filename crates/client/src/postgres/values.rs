@@ -41,12 +41,12 @@ fn bytes(value: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::{Kept, Value};
+    use dyno_protocol::{RowCollector, Value};
 
     use super::*;
 
     fn read(kind: c_uint, value: &str) -> Value {
-        let mut kept = Kept::default();
+        let mut kept = RowCollector::default();
         put(value.as_bytes(), kind, &mut kept);
         kept.end_row();
         kept.first().unwrap()

@@ -33,7 +33,7 @@ pub struct SqliteError {
 
 impl SqliteError {
     /// True if the statement may succeed when it is repeated: another connection had the database locked.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         // The lowest byte is the primary code.
         matches!(self.code & 0xff, BUSY | LOCKED)
     }

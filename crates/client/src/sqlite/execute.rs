@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow};
-use dyno_protocol::{Kept, Sink, Value};
+use dyno_protocol::{RowCollector, Sink, Value};
 use dyno_sqlite::api::{BLOB, DONE, FLOAT, INTEGER, OK, ROW, Stmt, TEXT};
 
 use super::Connection;
@@ -77,7 +77,7 @@ impl Connection {
 
     /// Executes a statement and returns its rows.
     pub fn rows(&self, sql: &CStr) -> Result<Vec<Vec<Value>>> {
-        let mut kept = Kept::default();
+        let mut kept = RowCollector::default();
         self.execute(sql, &mut kept)?;
         Ok(kept.rows)
     }

@@ -14,12 +14,12 @@ use crate::cli::HistoryArgs;
 use crate::terminal::say;
 
 /// A run with the name of its file.
-struct Kept {
+struct NamedRun {
     name: String,
     run: Run,
 }
 
-impl Kept {
+impl NamedRun {
     fn listed(&self) -> Listed {
         let contenders = self.run.shown_contenders().map(|(_, contender)| contender.label.clone());
         Listed { name: self.name.clone(), about: About::new(&self.run), contenders: contenders.collect() }
@@ -29,7 +29,7 @@ impl Kept {
 /// Lists the runs and draws the test that is asked for.
 pub fn execute(arguments: &HistoryArgs) -> Result<Exit> {
     let runs = load(arguments).input()?;
-    let listed: Vec<Listed> = runs.iter().map(Kept::listed).collect();
+    let listed: Vec<Listed> = runs.iter().map(NamedRun::listed).collect();
     let mut text = history::list(&listed) + "\n";
     if let Some(test) = &arguments.test {
         text = format!("{text}\n{}", chart(&runs, &listed, test).input()?);
@@ -38,7 +38,7 @@ pub fn execute(arguments: &HistoryArgs) -> Result<Exit> {
 }
 
 /// The runs of one suite with the parameters and under the load of the newest of them, the oldest first.
-fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
+fn load(arguments: &HistoryArgs) -> Result<Vec<NamedRun>> {
     let folder = &arguments.results;
     let entries = fs::read_dir(folder)
         .with_context(|| format!("there is no folder {} here; --results names another", folder.display()))?;
@@ -48,7 +48,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
         match dyno_record::load_found(&path) {
             Ok(run) => {
                 let name = file_name(&path);
-                runs.push(Kept { name, run });
+                runs.push(NamedRun { name, run });
             }
             Err(error) => say(&format!("dyno: left out: {error:#}")),
         }
@@ -62,7 +62,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
         bail!(nearest::unknown(&lacks, suite, "it has runs of", names));
     };
     let newest = &newest.run;
-    let alike = |Kept { run, .. }: &Kept| {
+    let alike = |NamedRun { run, .. }: &NamedRun| {
         run.suite.name == newest.suite.name
             && run.suite.parameters == newest.suite.parameters
             && have_one_load(run, newest)
@@ -80,7 +80,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<Kept>> {
     Ok(runs)
 }
 
-fn chart(runs: &[Kept], listed: &[Listed], test: &str) -> Result<String> {
+fn chart(runs: &[NamedRun], listed: &[Listed], test: &str) -> Result<String> {
     let all: Vec<&Run> = runs.iter().map(|kept| &kept.run).collect();
     let Some(found) = dyno_verdict::history(&all, test) else {
         let tests = all.iter().flat_map(|run| run.shown_tests());

@@ -10,7 +10,7 @@ use dyno_lab::machine::available_memory;
 use dyno_lab::trial::Interrupts;
 use dyno_plan::Plan;
 use dyno_suite::Bounds;
-use dyno_suite::watch::{Watch, used_memory};
+use dyno_suite::progress::{PlanningProgress, used_memory};
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::Input;
@@ -30,14 +30,14 @@ const STACK: usize = 8 << 20;
 /// # Errors
 /// The plan cannot be made, or a template takes too much.
 pub fn make(
-    plan: impl FnOnce(&Watch) -> Result<Plan> + Send + 'static,
+    plan: impl FnOnce(&PlanningProgress) -> Result<Plan> + Send + 'static,
     memory: u64,
     bytes: u64,
     interrupts: &Interrupts,
     progress: &mut Progress,
 ) -> Result<Option<Plan>> {
     progress.announces(bytes);
-    let watch = Watch::default();
+    let watch = PlanningProgress::default();
     let (sender, made) = channel();
     let watched = watch.clone();
     let work = move || {
@@ -72,7 +72,7 @@ pub fn make(
 }
 
 /// The error if the template that is being rendered exceeds its time or memory.
-fn takes_too_much(watch: &Watch, most: u64) -> Option<anyhow::Error> {
+fn takes_too_much(watch: &PlanningProgress, most: u64) -> Option<anyhow::Error> {
     let rendering = watch.rendering()?;
     let place = &rendering.place;
     if rendering.began.elapsed() > LONGEST {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use dyno_record::{Run, TrialRecord};
 use dyno_show::report::{self, Source};
-use dyno_verdict::Beside;
+use dyno_verdict::JointVerdict;
 
 use super::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
@@ -44,7 +44,7 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
         // Markdown names the file and has nothing to download.
         Format::Markdown => {
             let source = Source { name: file_name(path), verdict, file: Vec::new() };
-            report::markdown(&[source], &Beside::default())?
+            report::markdown(&[source], &JointVerdict::default())?
         }
     })?;
     Ok(exit)

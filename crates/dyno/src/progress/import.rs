@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use dyno_import::Watch;
+use dyno_import::ImportObserver;
 use dyno_lab::trial::Interrupts;
 use dyno_show::units;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -31,7 +31,7 @@ impl ImportProgress {
     }
 }
 
-impl Watch for ImportProgress {
+impl ImportObserver for ImportProgress {
     fn stops(&self) -> bool {
         self.interrupts.signal().is_some()
     }

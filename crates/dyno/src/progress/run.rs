@@ -91,7 +91,7 @@ impl Progress {
 
     /// Takes the live view away.
     pub fn finish(&mut self) {
-        self.tell_times();
+        self.print_times();
         if let Kind::Live(live) = &self.kind {
             live.clear();
         }
@@ -113,7 +113,7 @@ impl Progress {
     }
 
     /// Reports the rates at which operations arrived in a trial, and whether the target held: a search goes by these.
-    fn tell_rates(&self, trial: &TrialRecord, label: &str) {
+    fn print_rates(&self, trial: &TrialRecord, label: &str) {
         let rate = |sample: &SampleRecord| {
             let sought = sample.sought?;
             let held = if sought.held { "held" } else { "did not hold" };
@@ -126,7 +126,7 @@ impl Progress {
     }
 
     /// Reports the durations of the trials that have ended since the last line; the live table shows them anyway.
-    fn tell_times(&mut self) {
+    fn print_times(&mut self) {
         self.shown_at = Instant::now();
         let times = std::mem::take(&mut self.block_times);
         if times.is_empty() || matches!(self.kind, Kind::Live(_)) {
@@ -200,7 +200,7 @@ impl Observer for Progress {
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {
-        self.tell_times();
+        self.print_times();
         self.now.block = block;
     }
 
@@ -242,7 +242,7 @@ impl Observer for Progress {
     fn trial_ends(&mut self, trial: &TrialRecord, run: &Run) {
         let contender = &run.contenders[trial.contender];
         if contender.named {
-            self.tell_rates(trial, &contender.label);
+            self.print_rates(trial, &contender.label);
             let time = trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum();
             // A trial without a sample took no time that says anything.
             if !trial.samples.is_empty() {
@@ -257,7 +257,7 @@ impl Observer for Progress {
         }
         // A block may take an hour; users should see before its end that something happens.
         if self.shown_at.elapsed() > LONG {
-            self.tell_times();
+            self.print_times();
         }
         self.draw(run);
     }

@@ -38,7 +38,7 @@ fn moved(schema: &str) -> bool {
         python(&place, "base.execute(\"INSERT INTO t(rowid, id, word, size) VALUES (41, 7, 'y', 1)\")");
     }
     let result = place.dyno("import t.csv --into a.db --append").without_panic();
-    let told = result.exits(0).prints("synchronous=3").stdout.clone();
+    let reported = result.exits(0).prints("synchronous=3").stdout.clone();
     let found = python(
         &place,
         "print(base.execute(\"SELECT id, word, size + 0.0 FROM t WHERE id < 7 ORDER BY id\").fetchall())\n\
@@ -50,8 +50,8 @@ fn moved(schema: &str) -> bool {
         assert_eq!(numbers, "[(41,), (42,), (43,), (44,)]", "{schema}");
     }
     assert!(hidden(&place).is_empty(), "{schema}: {:?}", hidden(&place));
-    assert_ne!(told.contains("wrote their pages"), told.contains("Parsing took"), "{told}");
-    told.contains("wrote their pages")
+    assert_ne!(reported.contains("wrote their pages"), reported.contains("Parsing took"), "{reported}");
+    reported.contains("wrote their pages")
 }
 
 #[test]

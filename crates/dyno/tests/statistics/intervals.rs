@@ -106,7 +106,7 @@ fn differences_are_found_as_often_as_the_methodology_says() {
         (1.10, 0.05, [58, 87, 96, 100]),
         (1.05, 0.05, [19, 35, 44, 81]),
     ];
-    for (factor, noise, told) in table {
+    for (factor, noise, reported) in table {
         let mut percents = [0; 4];
         for (n, percent) in [6, 8, 10, 20].into_iter().zip(&mut percents) {
             let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
@@ -121,8 +121,8 @@ fn differences_are_found_as_often_as_the_methodology_says() {
         }
         println!("{factor}, noise {noise}: found in {percents:?} % of runs of 6, 8, 10 and 20 blocks");
         // Two standard errors of a share of two thousand runs.
-        let agree = percents.iter().zip(told).all(|(percent, told)| percent.abs_diff(told) <= 2);
-        assert!(agree, "{factor}, noise {noise}: {percents:?}, and docs/methodology.md has {told:?}");
+        let agree = percents.iter().zip(reported).all(|(percent, reported)| percent.abs_diff(reported) <= 2);
+        assert!(agree, "{factor}, noise {noise}: {percents:?}, and docs/methodology.md has {reported:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which ratios of a whole table are called differences.
 
-use dyno_verdict::statistics::{Compared, told_apart};
+use dyno_verdict::statistics::{Compared, significant};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
@@ -42,7 +42,7 @@ fn equals_are_told_apart_in_less_than_one_table_of_twenty() {
             for n in [6, 8, 12, 21] {
                 let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
                 let found = rate(TABLES, |_| {
-                    told_apart(&comparisons(&mut rng, n, noise, contenders, (0, 0.0))).contains(&true)
+                    significant(&comparisons(&mut rng, n, noise, contenders, (0, 0.0))).contains(&true)
                 });
                 println!(
                     "{noise:?}, {contenders} contenders, {n} blocks: a difference in {:.1} % of tables of equals",
@@ -61,9 +61,9 @@ fn a_table_still_tells_what_is_large_beside_its_noise() {
     const TABLES: u64 = 1_000;
     for (n, slower, fewest) in [(6, 0.5, 0.95), (8, 0.2, 0.95), (12, 0.1, 0.95), (21, 0.05, 0.9)] {
         let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
-        let one = rate(TABLES, |_| told_apart(&comparisons(&mut rng, n, Normal, 1, (1, slower)))[0]);
+        let one = rate(TABLES, |_| significant(&comparisons(&mut rng, n, Normal, 1, (1, slower)))[0]);
         let by_mean =
-            rate(TABLES, |_| told_apart(&comparisons(&mut rng, n, Normal, 1, (15, slower / 5.0)))[15]);
+            rate(TABLES, |_| significant(&comparisons(&mut rng, n, Normal, 1, (15, slower / 5.0)))[15]);
         println!(
             "{n} blocks: a test slower by {:.0} % is found in {:.1} %, all by {:.0} % by the mean in {:.1} %",
             slower * 100.0,
@@ -75,7 +75,7 @@ fn a_table_still_tells_what_is_large_beside_its_noise() {
     }
     // One sample in ten takes up to three times as long.
     let mut rng = ChaCha8Rng::seed_from_u64(21);
-    let one = rate(TABLES, |_| told_apart(&comparisons(&mut rng, 21, HeavyTailed, 1, (1, 0.1)))[0]);
+    let one = rate(TABLES, |_| significant(&comparisons(&mut rng, 21, HeavyTailed, 1, (1, 0.1)))[0]);
     println!("21 blocks with heavy tails: a test slower by 10 % is found in {:.1} %", one * 100.0);
     assert!(one >= 0.4, "{one}");
 }

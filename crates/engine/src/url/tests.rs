@@ -20,7 +20,7 @@ fn parse_with(text: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) ->
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     }
     let engines = Registry::load(&Home::find().unwrap()).unwrap().servers();
-    ServerUrl::parse_within(text, &engines, &Surroundings::for_test(home.path(), variables))
+    ServerUrl::parse_within(text, &engines, &PasswordEnvironment::for_test(home.path(), variables))
 }
 
 fn password(url: &ServerUrl) -> Option<&str> {

@@ -8,10 +8,10 @@ use sqlite_pages::Row;
 
 use super::encode::put_real;
 use super::rows::Rows;
-use super::{Fill, Unfit};
-use crate::convert::{Wrong, not_utf8};
+use super::{Fill, Restart};
+use crate::convert::{BadField, not_utf8};
 use crate::fields::fields_of;
-use crate::parquet::{Column, File, Given, Parts, Reader};
+use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};
 use crate::parse::Wanted;
 use crate::value::{Kind, Value, read};
 
@@ -49,7 +49,7 @@ impl Columns {
     }
 
     /// Takes the next part, unless this one has rows left; false at the end.
-    pub fn take(&mut self, parts: &Mutex<Parts>) -> Result<bool> {
+    pub fn take(&mut self, parts: &Mutex<RowParts>) -> Result<bool> {
         if !self.reader.is_at_end() {
             return Ok(true);
         }
@@ -91,14 +91,21 @@ impl Columns {
         let made = row.end()?;
         rows.records.add(made);
         if number.column.is_some() {
-            rows.numbers.push(number.found.ok_or(Unfit::Violated)?);
+            rows.numbers.push(number.found.ok_or(Restart::Violated)?);
         }
         Ok(())
     }
 
     /// Rejects the row of whose columns one is wrong: all of them are printed for it.
     #[cold]
-    fn reject(&mut self, line: u64, place: usize, wrong: Wrong, rows: &mut Rows, fill: &Fill) -> Result<()> {
+    fn reject(
+        &mut self,
+        line: u64,
+        place: usize,
+        wrong: BadField,
+        rows: &mut Rows,
+        fill: &Fill,
+    ) -> Result<()> {
         self.reader.columns[..=place].iter_mut().for_each(Column::back);
         let (mut text, mut ends, mut fields) = (Vec::new(), Vec::new(), Vec::new());
         for column in &mut self.reader.columns {
@@ -113,21 +120,23 @@ impl Columns {
 /// Puts a value into a record: unchanged if the column takes such values, else the conversion of its text.
 #[inline]
 fn put(
-    given: Given,
+    given: ParquetValue,
     place: usize,
     wanted: &Wanted,
     row: &mut Row,
     number: &mut Number,
     text: &mut Vec<u8>,
-) -> Result<(), Wrong> {
+) -> Result<(), BadField> {
     match (given, wanted.kind) {
-        (Given::Null, _) => row.null(),
-        (Given::Whole(whole), Kind::INTEGER) => put_whole(whole, place, row, number),
+        (ParquetValue::Null, _) => row.null(),
+        (ParquetValue::Whole(whole), Kind::INTEGER) => put_whole(whole, place, row, number),
         // Values that are no number, and a zero with a sign, are judged by their text.
-        (Given::Real(real), Kind::Real) if real.is_finite() && !(real == 0.0 && real.is_sign_negative()) => {
+        (ParquetValue::Real(real), Kind::Real)
+            if real.is_finite() && !(real == 0.0 && real.is_sign_negative()) =>
+        {
             put_real(row, real, Kind::Real);
         }
-        (Given::Text(bytes), Kind::TEXT) if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() => {
+        (ParquetValue::Text(bytes), Kind::TEXT) if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() => {
             row.text(bytes, 0, bytes.len());
         }
         _ => return put_text(given, place, wanted, &[], row, number, text),
@@ -137,17 +146,17 @@ fn put(
 
 /// Puts a value into a record as what its text is in such a column.
 fn put_text(
-    given: Given,
+    given: ParquetValue,
     place: usize,
     wanted: &Wanted,
     nulls: &[Vec<u8>],
     row: &mut Row,
     number: &mut Number,
     text: &mut Vec<u8>,
-) -> Result<(), Wrong> {
+) -> Result<(), BadField> {
     text.clear();
     given.put(text).map_err(|error| (Some(place), error.to_string()))?;
-    if given == Given::Null || nulls.contains(text) {
+    if given == ParquetValue::Null || nulls.contains(text) {
         row.null();
         return Ok(());
     }

@@ -3,20 +3,20 @@
 
 use sqlite_pages::{Row, Value};
 
-use crate::convert::{Converter, Wrong, not_utf8};
+use crate::convert::{BadField, Converter, not_utf8};
 use crate::digits;
 use crate::value::{self, Kind, read};
 
 /// The rules by which the rows of a text are checked and encoded.
 pub struct Encoder<'f> {
     converter: &'f Converter,
-    columns: Vec<How>,
+    columns: Vec<FieldFormat>,
     is_utf8: bool,
 }
 
 /// The way in which the fields of a column are read.
 #[derive(Debug, Clone, Copy)]
-enum How {
+enum FieldFormat {
     /// As they are.
     Text,
     /// As whole numbers.
@@ -40,11 +40,11 @@ impl<'f> Encoder<'f> {
         is_utf8: bool,
     ) -> Encoder<'f> {
         let columns = converter.columns.iter().enumerate().map(|(column, wanted)| match wanted.kind {
-            Kind::TEXT => How::Text,
-            Kind::INTEGER if numbered == Some(column) => How::Number,
-            Kind::INTEGER if keys(column) => How::Key,
-            Kind::INTEGER => How::Integer,
-            _ => How::Kind,
+            Kind::TEXT => FieldFormat::Text,
+            Kind::INTEGER if numbered == Some(column) => FieldFormat::Number,
+            Kind::INTEGER if keys(column) => FieldFormat::Key,
+            Kind::INTEGER => FieldFormat::Integer,
+            _ => FieldFormat::Kind,
         });
         Encoder { converter, columns: columns.collect(), is_utf8 }
     }
@@ -65,7 +65,7 @@ impl<'f> Encoder<'f> {
         fields: impl ExactSizeIterator<Item = (u32, u32)>,
         number: &mut Option<i64>,
         keys: &mut [Option<i64>],
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), BadField> {
         if fields.len() != self.columns.len() {
             return Err(self.converter.not_as_many(fields.len()));
         }
@@ -76,14 +76,14 @@ impl<'f> Encoder<'f> {
                 continue;
             }
             match how {
-                How::Text => row.text(text, from, to),
-                How::Integer => match digits::integer(text, from, to) {
+                FieldFormat::Text => row.text(text, from, to),
+                FieldFormat::Integer => match digits::integer(text, from, to) {
                     Some(found) => row.integer(found),
                     None if from == to => row.null(),
                     None => return Err(self.unfit(column)),
                 },
-                How::Key | How::Number => match digits::integer(text, from, to) {
-                    Some(found) if matches!(how, How::Key) => {
+                FieldFormat::Key | FieldFormat::Number => match digits::integer(text, from, to) {
+                    Some(found) if matches!(how, FieldFormat::Key) => {
                         row.integer(found);
                         keys[column] = Some(found);
                     }
@@ -94,7 +94,7 @@ impl<'f> Encoder<'f> {
                     None if from == to => row.null(),
                     None => return Err(self.unfit(column)),
                 },
-                How::Kind => match self.value(column, &text[from..to])? {
+                FieldFormat::Kind => match self.value(column, &text[from..to])? {
                     Value::Null => row.null(),
                     Value::Integer(number) => row.integer(number),
                     Value::Real(number) => row.real(number),
@@ -110,7 +110,7 @@ impl<'f> Encoder<'f> {
 
     /// A field of any kind.
     #[inline(never)]
-    fn value<'t>(&self, column: usize, field: &'t [u8]) -> Result<Value<'t>, Wrong> {
+    fn value<'t>(&self, column: usize, field: &'t [u8]) -> Result<Value<'t>, BadField> {
         let kind = self.converter.columns[column].kind;
         Ok(match read(kind, field).map_err(|reason| (Some(column), reason))? {
             value::Value::Null => Value::Null,
@@ -126,7 +126,7 @@ impl<'f> Encoder<'f> {
 
     #[cold]
     #[inline(never)]
-    fn unfit(&self, column: usize) -> Wrong {
+    fn unfit(&self, column: usize) -> BadField {
         (Some(column), self.converter.columns[column].kind.wants())
     }
 }

@@ -5,11 +5,11 @@ use sqlite_pages::{
     IndexLeaves, IndexPlaced, IndexTree, KeySorter, Pages, Sorted, SortedKeys, Sorter, Value, Values, compare,
 };
 
-use super::Unfit;
+use super::Restart;
 use super::parts::in_parts;
 use crate::convert::Converter;
 use crate::error::Interrupted;
-use crate::pipeline::Watch;
+use crate::pipeline::ImportObserver;
 use crate::value::Kind;
 
 /// Bytes of records between two checks whether to stop. A few long ones take as long as many short ones.
@@ -44,7 +44,12 @@ pub fn key_column(columns: &[usize], converter: &Converter) -> Option<usize> {
 
 /// Writes an index's tree of what each thread has kept, and gives its root. No two rows may have the same first
 /// `unique` values, unless one of those is NULL.
-pub fn write_index(entries: Vec<Entries>, pages: &Pages, watch: &dyn Watch, unique: usize) -> Result<u32> {
+pub fn write_index(
+    entries: Vec<Entries>,
+    pages: &Pages,
+    watch: &dyn ImportObserver,
+    unique: usize,
+) -> Result<u32> {
     let (threads, mut tree) = (entries.len(), IndexTree::default());
     let (mut records, mut keys) = (Vec::new(), Vec::new());
     for entries in entries {
@@ -69,7 +74,7 @@ pub fn write_index(entries: Vec<Entries>, pages: &Pages, watch: &dyn Watch, uniq
 fn fill_with_keys(
     mut sorted: SortedKeys,
     mut leaves: IndexLeaves,
-    watch: &dyn Watch,
+    watch: &dyn ImportObserver,
     is_unique: bool,
 ) -> Result<IndexPlaced> {
     const OFTEN: usize = 1 << 16;
@@ -78,7 +83,7 @@ fn fill_with_keys(
         // Of equal keys one comes directly behind the other. An empty field of a key is a bad row, which the inserts
         // report.
         if is_unique && (key.is_none() || key == before) {
-            return Err(Unfit::Violated.into());
+            return Err(Restart::Violated.into());
         }
         before = key;
         leaves.push_key(key, number)?;
@@ -94,7 +99,7 @@ fn fill_with_keys(
 fn fill_leaves(
     mut sorted: Sorted,
     mut leaves: IndexLeaves,
-    watch: &dyn Watch,
+    watch: &dyn ImportObserver,
     unique: usize,
 ) -> Result<IndexPlaced> {
     let (mut written, mut before) = (0, Vec::new());
@@ -104,7 +109,7 @@ fn fill_leaves(
             if Values::of(record).take(unique).any(|value| value == Value::Null)
                 || is_same(&before, record, unique)
             {
-                return Err(Unfit::Violated.into());
+                return Err(Restart::Violated.into());
             }
             before.clear();
             before.extend_from_slice(record);

@@ -4,10 +4,10 @@
 //! Taking a turn is what keeps the order of the file: rows are numbered, and bad rows are judged, piece after
 //! piece. Everything else threads do side by side. Memory is bounded by the pieces that are in work.
 
+mod chunk_reader;
 #[cfg(feature = "parquet")]
 mod columns;
 mod encode;
-mod hand;
 mod index;
 mod order;
 mod parts;
@@ -28,7 +28,7 @@ use crate::convert::Converter;
 use crate::error::Interrupted;
 #[cfg(feature = "parquet")]
 use crate::parquet::{File, Parts};
-use crate::pipeline::Watch;
+use crate::pipeline::ImportObserver;
 use crate::records::Dialect;
 use crate::rejects::Rejects;
 pub use index::{Entries, write_index};
@@ -95,7 +95,7 @@ impl Numbers {
 
 /// The rows' keys are not what they were taken for, so that the import must begin anew in another way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum Restart {
     /// Row numbers do not ascend.
     #[error("the keys are not in order")]
     Unordered,
@@ -119,7 +119,7 @@ impl Fill {
     ///
     /// # Errors
     /// The first bad row, an error of the file or of the database, or [`Interrupted`]: the pages are worth nothing.
-    pub fn run(&self, pages: &Pages, watch: &dyn Watch) -> Result<Filled> {
+    pub fn run(&self, pages: &Pages, watch: &dyn ImportObserver) -> Result<Filled> {
         let work = Work::new(self, pages);
         thread::scope(|scope| {
             for number in 0..self.threads {
@@ -166,9 +166,9 @@ mod tests {
     use crate::value::Kind;
 
     /// A pipe whose writer writes nothing any more.
-    struct Silent(Arc<AtomicBool>);
+    struct IdlePipe(Arc<AtomicBool>);
 
-    impl Read for Silent {
+    impl Read for IdlePipe {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             while !self.0.load(Ordering::Relaxed) {
                 thread::yield_now();
@@ -178,9 +178,9 @@ mod tests {
     }
 
     /// Asks to stop at the last of a number of looks.
-    struct Patience(AtomicU64);
+    struct StopCheck(AtomicU64);
 
-    impl Watch for Patience {
+    impl ImportObserver for StopCheck {
         fn stops(&self) -> bool {
             self.0.fetch_sub(1, Ordering::Relaxed) == 0
         }
@@ -190,10 +190,10 @@ mod tests {
 
     /// The error that ends an import of a text from a pipe whose writer then falls silent. The first chunk has `first`
     /// bytes.
-    fn error_before_silence(text: Vec<u8>, first: usize, patience: &Patience) -> String {
+    fn error_before_silence(text: Vec<u8>, first: usize, patience: &StopCheck) -> String {
         let dialect = Dialect { delimiter: b',', quotes: true };
         let is_unwanted = Arc::<AtomicBool>::default();
-        let text = BufReader::new(io::Cursor::new(text).chain(Silent(is_unwanted.clone())));
+        let text = BufReader::new(io::Cursor::new(text).chain(IdlePipe(is_unwanted.clone())));
         let column = Wanted {
             name: "a".into(),
             kind: Kind::INTEGER,
@@ -226,7 +226,7 @@ mod tests {
     fn an_import_that_has_failed_does_not_wait_for_the_rest_of_a_pipe() {
         // While one thread parses so much, the other comes to wait.
         let text = [b"1\n".repeat(4 << 20), b"x\n".to_vec()].concat();
-        let patience = Patience(AtomicU64::new(250));
+        let patience = StopCheck(AtomicU64::new(250));
         let first = text.len();
         let error = error_before_silence(text, first, &patience);
         assert!(error.starts_with("t:4194305: column"), "{error}");
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn an_interrupt_is_told_as_one_where_a_thread_waits_for_a_pipe() {
         for _ in 0..20 {
-            let patience = Patience(AtomicU64::new(1));
+            let patience = StopCheck(AtomicU64::new(1));
             assert_eq!(error_before_silence(b"1\n2\n".to_vec(), 4, &patience), Interrupted.to_string());
         }
     }

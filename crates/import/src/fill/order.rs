@@ -6,9 +6,9 @@ use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Sorted, Sorter, TableTree, 
 use super::index::{Entries, key_column};
 use super::parts::in_parts;
 use super::rows::Rows;
-use super::{Fill, Numbers, Unfit};
+use super::{Fill, Numbers, Restart};
 use crate::error::Interrupted;
-use crate::pipeline::Watch;
+use crate::pipeline::ImportObserver;
 
 /// Bytes of leaves that are written at once, and between two checks whether to stop.
 const GATHERED: usize = 1 << 20;
@@ -88,7 +88,7 @@ fn key<'r>(
 }
 
 /// Writes the leaves of a table whose rows have been sorted, and says how many there are.
-pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(TableTree, u64)> {
+pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn ImportObserver) -> Result<(TableTree, u64)> {
     watch.doing("putting rows in the order of their key");
     let (threads, mut tree, mut rows) = (sorters.len(), TableTree::default(), 0);
     let join = |part: Vec<Placed>| {
@@ -103,7 +103,7 @@ pub fn table(sorters: Vec<Sorter>, pages: &Pages, watch: &dyn Watch) -> Result<(
 }
 
 /// Writes the leaves of some rows that are in order. Rows of one number are all among them.
-fn leaves(mut sorted: Sorted, pages: &Pages, watch: &dyn Watch) -> Result<Vec<Placed>> {
+fn leaves(mut sorted: Sorted, pages: &Pages, watch: &dyn ImportObserver) -> Result<Vec<Placed>> {
     let (mut leaves, mut placed, mut before) = (Leaves::new(pages), Vec::new(), None);
     while let Some(entry) = sorted.next()? {
         let mut values = Values::of(entry);
@@ -111,7 +111,7 @@ fn leaves(mut sorted: Sorted, pages: &Pages, watch: &dyn Watch) -> Result<Vec<Pl
             unreachable!("rows are sorted as a number and a record");
         };
         if before.replace(number) == Some(number) {
-            return Err(Unfit::Violated.into());
+            return Err(Restart::Violated.into());
         }
         leaves.push_record(number, record)?;
         if leaves.bytes() >= GATHERED {

@@ -8,18 +8,18 @@ use std::thread;
 use anyhow::Result;
 
 /// Things that come in any order and go on in theirs.
-pub struct InTurn<T> {
+pub struct Reorder<T> {
     turn: u64,
     waiting: BTreeMap<u64, T>,
 }
 
-impl<T> Default for InTurn<T> {
-    fn default() -> InTurn<T> {
-        InTurn { turn: 0, waiting: BTreeMap::new() }
+impl<T> Default for Reorder<T> {
+    fn default() -> Reorder<T> {
+        Reorder { turn: 0, waiting: BTreeMap::new() }
     }
 }
 
-impl<T> InTurn<T> {
+impl<T> Reorder<T> {
     /// Takes what has such a turn, of which all have one from 0 on.
     pub fn add(&mut self, turn: u64, thing: T) {
         self.waiting.insert(turn, thing);
@@ -51,7 +51,7 @@ where
 {
     let helpers = threads.min(parts.len()).saturating_sub(1);
     let parts = Mutex::new((0..).zip(parts));
-    let joined = Mutex::new((InTurn::default(), join));
+    let joined = Mutex::new((Reorder::default(), join));
     let has_failed = AtomicBool::new(false);
     let thread = || -> Result<()> {
         while !has_failed.load(Ordering::Relaxed) {

@@ -5,9 +5,9 @@ use sqlite_pages::{Leaves, Records};
 
 use super::encode::Encoder;
 use super::order::Sorters;
-use super::{Fill, Unfit};
+use super::{Fill, Restart};
 use crate::chunks::Chunk;
-use crate::convert::{Converter, Wrong};
+use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::error::BadRow;
 use crate::fields::{Fields, Quoted, Split};
@@ -62,7 +62,7 @@ impl Rows {
         line: u64,
         text: &[u8],
         fields: &Fields,
-        wrong: Wrong,
+        wrong: BadField,
     ) -> Result<()> {
         let fields: Vec<&[u8]> = fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
         let bad = converter.bad(line, &fields, wrong)?;
@@ -158,7 +158,7 @@ impl Rows {
                     let made = row.end()?;
                     self.records.add(made);
                     if is_numbered {
-                        self.numbers.push(number.ok_or(Unfit::Violated)?);
+                        self.numbers.push(number.ok_or(Restart::Violated)?);
                     }
                 }
                 Err(wrong) => {
@@ -193,7 +193,7 @@ impl Rows {
                     match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
                         Ok(()) => {
                             let made = row.end()?;
-                            leaves.add(made).map_err(|_| Unfit::Unordered)?;
+                            leaves.add(made).map_err(|_| Restart::Unordered)?;
                             Ok(())
                         }
                         Err(wrong) => Err(wrong),
@@ -214,7 +214,7 @@ impl Rows {
             }
             match column {
                 None => next += 1,
-                Some(_) => self.numbers.push(number.ok_or(Unfit::Violated)?),
+                Some(_) => self.numbers.push(number.ok_or(Restart::Violated)?),
             }
             self.written += 1;
         }
@@ -231,7 +231,7 @@ impl Rows {
         encoder: &Encoder,
         leaves: &mut Leaves,
         (next, number, keys): (i64, &mut Option<i64>, &mut [Option<i64>]),
-    ) -> Result<Result<(), Wrong>> {
+    ) -> Result<Result<(), BadField>> {
         self.records.clear();
         let mut row = self.records.begin(fields.len(), text_length(fields.clone()));
         if let Err(wrong) = encoder.encode::<false>(&mut row, text, fields, number, keys) {
@@ -240,7 +240,7 @@ impl Rows {
         let made = row.end()?;
         self.records.add(made);
         let push = |record| leaves.push_record(next, record);
-        self.records.iter().try_for_each(push).map_err(|_| Unfit::Unordered)?;
+        self.records.iter().try_for_each(push).map_err(|_| Restart::Unordered)?;
         self.records.clear();
         Ok(Ok(()))
     }
@@ -248,10 +248,10 @@ impl Rows {
 
 /// The row number in a field. None if the field holds no whole number; the encoder will report that.
 #[inline(always)]
-fn own_number(text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Unfit> {
+fn own_number(text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Restart> {
     let Some((from, to)) = field else { return Ok(None) };
     let number = digits::integer(text, from as usize, to as usize);
-    if number.is_none() && from == to { Err(Unfit::Violated) } else { Ok(number) }
+    if number.is_none() && from == to { Err(Restart::Violated) } else { Ok(number) }
 }
 
 /// Bytes from the first field's beginning to the last one's end.

@@ -7,13 +7,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use anyhow::{Error, Result, ensure};
 use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
-use super::hand::Hand;
+use super::chunk_reader::ChunkReader;
 use super::index::{Entries, key_column};
 use super::order::{self, Sorters};
-use super::parts::InTurn;
+use super::parts::Reorder;
 use super::rows::Rows;
-use super::{Fill, Filled, Numbers, Unfit};
-use crate::pipeline::Watch;
+use super::{Fill, Filled, Numbers, Restart};
+use crate::pipeline::ImportObserver;
 
 /// Whose turn it is, and what the next row's number is.
 struct Turns {
@@ -33,7 +33,7 @@ struct Turns {
 struct Tree {
     tree: TableTree,
     rows: u64,
-    leaves: InTurn<Placed>,
+    leaves: Reorder<Placed>,
 }
 
 impl Tree {
@@ -93,7 +93,7 @@ impl<'a, 'f> Work<'a, 'f> {
     }
 
     /// The output of all threads together, or their first error.
-    pub fn filled(self, watch: &dyn Watch) -> Result<Filled> {
+    pub fn filled(self, watch: &dyn ImportObserver) -> Result<Filled> {
         if let Some(error) = self.turns.into_inner().unwrap_or_else(PoisonError::into_inner).error {
             return Err(error);
         }
@@ -110,7 +110,7 @@ impl<'a, 'f> Work<'a, 'f> {
     /// One thread's work, to the end of the text or the first error.
     pub fn thread(&self) -> Result<()> {
         let (mut hand, mut rows, mut leaves) =
-            (Hand::new(self.fill), Rows::default(), Leaves::new(self.pages));
+            (ChunkReader::new(self.fill), Rows::default(), Leaves::new(self.pages));
         let mut sorters = Sorters::new(self.fill);
         while !self.has_ended() {
             let taken = match hand.take() {
@@ -215,7 +215,7 @@ impl<'a, 'f> Work<'a, 'f> {
                 let least = std::mem::replace(&mut turns.row, i64::MIN);
                 turns.row = rows.numbers.iter().try_fold(least, |least, &number| {
                     // No number may follow the greatest that there is.
-                    (number >= least && number < i64::MAX).then(|| number + 1).ok_or(Unfit::Unordered)
+                    (number >= least && number < i64::MAX).then(|| number + 1).ok_or(Restart::Unordered)
                 })?;
             }
             Numbers::Sorted(_) => {}

@@ -50,7 +50,7 @@ macro_rules! each {
 
 /// A value as the file has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Given<'v> {
+pub enum ParquetValue<'v> {
     /// No value.
     Null,
     /// A whole number.
@@ -61,14 +61,14 @@ pub enum Given<'v> {
     Text(&'v [u8]),
 }
 
-impl Given<'_> {
+impl ParquetValue<'_> {
     /// Appends its text to `to`; a missing value adds nothing.
     pub fn put(&self, to: &mut Vec<u8>) -> io::Result<()> {
         match self {
-            Given::Null => Ok(()),
-            Given::Whole(number) => write!(to, "{number}"),
-            Given::Real(number) => write!(to, "{number}"),
-            Given::Text(bytes) => to.write_all(bytes),
+            ParquetValue::Null => Ok(()),
+            ParquetValue::Whole(number) => write!(to, "{number}"),
+            ParquetValue::Real(number) => write!(to, "{number}"),
+            ParquetValue::Text(bytes) => to.write_all(bytes),
         }
     }
 }
@@ -112,22 +112,22 @@ impl Column {
 
     /// The next row's value. One that must be printed is printed to `text`.
     #[inline]
-    pub fn next<'v>(&'v mut self, text: &'v mut Vec<u8>) -> Result<Given<'v>> {
+    pub fn next<'v>(&'v mut self, text: &'v mut Vec<u8>) -> Result<ParquetValue<'v>> {
         if !matches!(self.form, Form::Whole | Form::Real | Form::Bytes) {
             return printed(&mut self.values, self.form, text);
         }
         let found = match &mut self.values {
-            Values::Bool(typed) => typed.next().map(|value| Given::Whole((*value).into())),
-            Values::Int32(typed) => typed.next().map(|value| Given::Whole((*value).into())),
-            Values::Int64(typed) => typed.next().map(|value| Given::Whole(*value)),
-            Values::Float(typed) => typed.next().map(|value| Given::Real((*value).into())),
-            Values::Double(typed) => typed.next().map(|value| Given::Real(*value)),
-            Values::Bytes(typed) => typed.next().map(|value| Given::Text(value.as_bytes())),
-            Values::Fixed(typed) => typed.next().map(|value| Given::Text(value.as_bytes())),
+            Values::Bool(typed) => typed.next().map(|value| ParquetValue::Whole((*value).into())),
+            Values::Int32(typed) => typed.next().map(|value| ParquetValue::Whole((*value).into())),
+            Values::Int64(typed) => typed.next().map(|value| ParquetValue::Whole(*value)),
+            Values::Float(typed) => typed.next().map(|value| ParquetValue::Real((*value).into())),
+            Values::Double(typed) => typed.next().map(|value| ParquetValue::Real(*value)),
+            Values::Bytes(typed) => typed.next().map(|value| ParquetValue::Text(value.as_bytes())),
+            Values::Fixed(typed) => typed.next().map(|value| ParquetValue::Text(value.as_bytes())),
             // Its form is one that is printed.
             Values::Int96(_) => None,
         };
-        Ok(found.unwrap_or(Given::Null))
+        Ok(found.unwrap_or(ParquetValue::Null))
     }
 
     /// Goes back to the row before.
@@ -137,7 +137,7 @@ impl Column {
 }
 
 /// The next value as text that says what it means.
-fn printed<'v>(values: &mut Values, form: Form, text: &'v mut Vec<u8>) -> Result<Given<'v>> {
+fn printed<'v>(values: &mut Values, form: Form, text: &'v mut Vec<u8>) -> Result<ParquetValue<'v>> {
     text.clear();
     let is_there = match values {
         Values::Int32(typed) => {
@@ -153,7 +153,7 @@ fn printed<'v>(values: &mut Values, form: Form, text: &'v mut Vec<u8>) -> Result
         }
         Values::Bool(_) | Values::Float(_) | Values::Double(_) => None,
     };
-    Ok(is_there.map_or(Given::Null, |()| Given::Text(text)))
+    Ok(is_there.map_or(ParquetValue::Null, |()| ParquetValue::Text(text)))
 }
 
 /// Values of one type.

@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn a_crash_is_an_error_with_its_reason() {
-        let told = |work: fn() -> Result<()>| guarded(work).map_err(|error| error.to_string());
+        let reported = |work: fn() -> Result<()>| guarded(work).map_err(|error| error.to_string());
         let places = [1, 2];
         let crash = || panic!("place {} of 2", std::hint::black_box(3));
-        assert_eq!(told(crash), Err("it is damaged: place 3 of 2".into()));
-        assert_eq!(told(|| panic!("over")), Err("it is damaged: over".into()));
+        assert_eq!(reported(crash), Err("it is damaged: place 3 of 2".into()));
+        assert_eq!(reported(|| panic!("over")), Err("it is damaged: over".into()));
         assert_eq!(guarded(|| Ok(places[1])).unwrap(), 2);
     }
 }

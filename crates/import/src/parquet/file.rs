@@ -33,10 +33,10 @@ impl Length for Positioned {
 }
 
 impl ChunkReader for Positioned {
-    type T = BufReader<At>;
+    type T = BufReader<FileTail>;
 
-    fn get_read(&self, start: u64) -> Result<BufReader<At>> {
-        Ok(BufReader::new(At { file: self.file.clone(), at: start }))
+    fn get_read(&self, start: u64) -> Result<BufReader<FileTail>> {
+        Ok(BufReader::new(FileTail { file: self.file.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -51,12 +51,12 @@ impl ChunkReader for Positioned {
 }
 
 /// The file from a place on.
-pub struct At {
+pub struct FileTail {
     file: Arc<File>,
     at: u64,
 }
 
-impl Read for At {
+impl Read for FileTail {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.file.read_at(buffer, self.at) {

@@ -24,8 +24,8 @@ use damage::guarded;
 use file::Positioned;
 use form::Form;
 
-pub use column::{Column, Given};
-pub use parts::{Parts, Reader};
+pub use column::{Column, ParquetValue};
+pub use parts::{Reader, RowParts};
 pub use rows::Rows;
 
 /// An open file.
@@ -181,7 +181,7 @@ mod tests {
                 })
                 .collect();
             let file = Arc::new(write(&folder.path().join(format!("{number}.parquet")), &groups));
-            let mut parts = Parts::new(file.clone(), random.usize(1..4_000));
+            let mut parts = RowParts::new(file.clone(), random.usize(1..4_000));
             let mut readers = [Reader::new(file.clone()), Reader::new(file.clone())];
             let (mut found, mut printed) = (Vec::new(), Vec::new());
             while let Some(part) = parts.next() {
@@ -195,7 +195,7 @@ mod tests {
                             column.next(&mut printed).unwrap();
                             column.back();
                             let given = column.next(&mut printed).unwrap();
-                            nulls.push(given == Given::Null);
+                            nulls.push(given == ParquetValue::Null);
                             given.put(&mut text).unwrap();
                         }
                         found.push((line, String::from_utf8(text).unwrap(), nulls));

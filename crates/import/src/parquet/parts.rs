@@ -19,7 +19,7 @@ const BATCH: u64 = 2048;
 
 /// Some rows of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct RowPart {
     /// Its index, from 0.
     pub index: u64,
     /// The first row's number in the file, from 1.
@@ -31,7 +31,7 @@ pub struct Part {
 }
 
 /// Gives one part after another.
-pub struct Parts {
+pub struct RowParts {
     file: Arc<File>,
     /// The wanted size of a part, in decoded bytes.
     size: u64,
@@ -41,14 +41,14 @@ pub struct Parts {
     start: u64,
 }
 
-impl Parts {
+impl RowParts {
     /// The parts of a file, of about `size` decoded bytes, as far as the file's metadata are right.
-    pub fn new(file: Arc<File>, size: usize) -> Parts {
-        Parts { file, size: size as u64, index: 0, row: 1, group: 0, start: 0 }
+    pub fn new(file: Arc<File>, size: usize) -> RowParts {
+        RowParts { file, size: size as u64, index: 0, row: 1, group: 0, start: 0 }
     }
 
     /// The next part; None at the end.
-    pub fn next(&mut self) -> Option<Part> {
+    pub fn next(&mut self) -> Option<RowPart> {
         while let Some(group) = self.file.metadata.row_groups().get(self.group) {
             let rows = group.num_rows().max(0) as u64;
             if self.start >= rows {
@@ -58,7 +58,8 @@ impl Parts {
             let bytes = group.total_byte_size().max(1) as u64;
             let fitting = (u128::from(rows) * u128::from(self.size) / u128::from(bytes)) as u64;
             let end = rows.min(self.start + fitting.clamp(1, ROWS));
-            let part = Part { index: self.index, row: self.row, group: self.group, start: self.start, end };
+            let part =
+                RowPart { index: self.index, row: self.row, group: self.group, start: self.start, end };
             (self.index, self.row, self.start) = (self.index + 1, self.row + end - self.start, end);
             return Some(part);
         }
@@ -90,12 +91,12 @@ impl Reader {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn go_to(&mut self, part: &Part) -> Result<()> {
+    pub fn go_to(&mut self, part: &RowPart) -> Result<()> {
         self.row = part.row;
         guarded(|| self.try_to_go(part)).with_context(|| self.unreadable()).input()
     }
 
-    fn try_to_go(&mut self, part: &Part) -> Result<()> {
+    fn try_to_go(&mut self, part: &RowPart) -> Result<()> {
         if self.group != Some(part.group) {
             (self.columns, self.group, self.at) = (self.open(part.group)?, Some(part.group), 0);
         }

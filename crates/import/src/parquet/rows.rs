@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
 
-use super::column::Given;
-use super::{File, Parts, Reader};
+use super::column::ParquetValue;
+use super::{File, Reader, RowParts};
 use crate::records::{Flaw, Record};
 
 /// Decoded bytes of a part.
@@ -14,7 +14,7 @@ const PART: usize = 4 << 20;
 
 /// The rows of a file.
 pub struct Rows {
-    parts: Parts,
+    parts: RowParts,
     reader: Reader,
     /// Rows that are decoded and not yet given, and the number of the next.
     left: usize,
@@ -31,7 +31,7 @@ impl Rows {
     /// The rows from the first one.
     pub fn new(file: Arc<File>, read: Arc<AtomicU64>) -> Rows {
         Rows {
-            parts: Parts::new(file.clone(), PART),
+            parts: RowParts::new(file.clone(), PART),
             reader: Reader::new(file.clone()),
             left: 0,
             row: 1,
@@ -71,7 +71,7 @@ impl Rows {
         ends.clear();
         for column in &mut self.reader.columns {
             let given = column.next(&mut self.printed)?;
-            self.nulls.push(given == Given::Null);
+            self.nulls.push(given == ParquetValue::Null);
             given.put(&mut self.text)?;
             ends.push(self.text.len());
         }

@@ -13,10 +13,10 @@ use super::{Nulls, Plan};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::{BadInput, Input as _, Interrupted, Refused};
-use crate::fill::{Fill, Numbers, Pieces, Unfit};
+use crate::fill::{Fill, Numbers, Pieces, Restart};
 use crate::input::Input;
-use crate::parse::{Contradiction, Parser, Wanted, unrepeatable};
-use crate::pipeline::{self, Rows, Waits, Watch};
+use crate::parse::{Parser, TypeMismatch, Wanted, unrepeatable};
+use crate::pipeline::{self, ImportObserver, Rows, Waits};
 use crate::records::longest;
 use crate::rejects::{OnError, Rejects};
 use crate::request::Request;
@@ -91,7 +91,7 @@ impl Plan {
     /// # Errors
     /// Nothing was loaded; [`crate::BadInput`] where the file is to blame, [`crate::Interrupted`] where
     /// `watch` asked to stop.
-    pub fn load(mut self, watch: &dyn Watch) -> Result<Report> {
+    pub fn load(mut self, watch: &dyn ImportObserver) -> Result<Report> {
         let began = Instant::now();
         let mut widened = false;
         loop {
@@ -123,7 +123,7 @@ impl Plan {
                     }
                     let Some(error) = self.adapted(error) else { continue };
                     let Some(error) = self.without_refused(error)? else { continue };
-                    let contradiction = error.downcast::<Contradiction>()?;
+                    let contradiction = error.downcast::<TypeMismatch>()?;
                     if !self.request.is_repeatable() || widened {
                         let place = self.request.place(contradiction.0.line);
                         return Err(unrepeatable(&contradiction, &self.request.source.name(), &place))
@@ -144,8 +144,8 @@ impl Plan {
     fn adapted(&mut self, error: Error) -> Option<Error> {
         let is_built = !self.table.primary_key.is_empty() && self.target.builds(&self.table, self.existing);
         match error.downcast_ref() {
-            Some(Unfit::Unordered) => self.is_unordered = true,
-            Some(Unfit::Violated) => self.target.never_build(),
+            Some(Restart::Unordered) => self.is_unordered = true,
+            Some(Restart::Violated) => self.target.never_build(),
             None if is_built && error.is::<BadInput>() => self.target.never_build(),
             None => return Some(error),
         }
@@ -153,7 +153,7 @@ impl Plan {
     }
 
     /// Refuses a header that comes again far behind the beginning: it would make its columns texts.
-    fn check_repeated(&self, Contradiction(bad): &Contradiction) -> Result<()> {
+    fn check_repeated(&self, TypeMismatch(bad): &TypeMismatch) -> Result<()> {
         let name = bad.column.as_ref().filter(|name| self.header.value && name.as_bytes() == bad.text);
         ensure!(
             name.is_none(),
@@ -249,7 +249,7 @@ impl Plan {
         Ok(Pieces::Text(Mutex::new(chunks), dialect))
     }
 
-    fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn Watch) -> Result<Report> {
+    fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn ImportObserver) -> Result<Report> {
         let opened = match self.opened.take() {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
@@ -295,7 +295,7 @@ impl Plan {
         &mut self,
         opened: Opened,
         rejects: &Arc<Mutex<Rejects>>,
-        watch: &dyn Watch,
+        watch: &dyn ImportObserver,
     ) -> Result<Report> {
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
         let threads = threads();

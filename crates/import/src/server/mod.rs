@@ -11,7 +11,7 @@ pub use postgres::Postgres;
 use anyhow::{Result, ensure};
 use memchr::{memchr, memchr3};
 
-use crate::batch::{Batch, Cell};
+use crate::batch::{Batch, BatchCell};
 use crate::table::Table;
 
 /// The prefix of names of tables that are not whole yet.
@@ -67,9 +67,11 @@ fn write_lines(batch: &Batch, to: &mut Vec<u8>) {
                 to.push(b'\t');
             }
             match *cell {
-                Cell::Text(start, length) if is_plain => to.extend_from_slice(batch.text_of(start, length)),
-                Cell::Text(start, length) => escape(batch.text_of(start, length), to),
-                Cell::Null => to.extend_from_slice(b"\\N"),
+                BatchCell::Text(start, length) if is_plain => {
+                    to.extend_from_slice(batch.text_of(start, length))
+                }
+                BatchCell::Text(start, length) => escape(batch.text_of(start, length), to),
+                BatchCell::Null => to.extend_from_slice(b"\\N"),
                 other => to.extend_from_slice(&batch.print(other)),
             }
         }

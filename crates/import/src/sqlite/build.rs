@@ -9,7 +9,7 @@ use super::Sqlite;
 use super::connection::Connection;
 use crate::error::{Input, shown};
 use crate::fill::{Filled, write_index};
-use crate::pipeline::Watch;
+use crate::pipeline::ImportObserver;
 use crate::table::Table;
 use crate::target::Existing;
 
@@ -30,7 +30,7 @@ impl Sqlite {
         &self,
         file: &File,
         table: &Table,
-        watch: &dyn Watch,
+        watch: &dyn ImportObserver,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<()> {
         let (described, version) = self.describe(table).input()?;

@@ -14,7 +14,7 @@ use dyno_client::sqlite::api::{
 use dyno_client::sqlite::{Api, SqliteError};
 
 use super::connection::Connection;
-use crate::batch::{Batch, Cell};
+use crate::batch::{Batch, BatchCell};
 use crate::error::{BadInput, Input};
 use crate::pipeline::Rows;
 
@@ -252,13 +252,13 @@ unsafe extern "C" fn column(cursor: *mut VtabCursor, context: *mut FunctionConte
         let feed = feed(cursor);
         let Some(batch) = &feed.batch else { return ERROR };
         match batch.cells[feed.base + column as usize] {
-            Cell::Integer(number) => (feed.api.result_int64)(context, number),
-            Cell::Text(start, length) => {
+            BatchCell::Integer(number) => (feed.api.result_int64)(context, number),
+            BatchCell::Text(start, length) => {
                 let text = batch.text_of(start, length).as_ptr().cast();
                 (feed.api.result_text)(context, text, length as c_int, STATIC);
             }
-            Cell::Real(number) => (feed.api.result_double)(context, number),
-            Cell::Null => (feed.api.result_null)(context),
+            BatchCell::Real(number) => (feed.api.result_double)(context, number),
+            BatchCell::Null => (feed.api.result_null)(context),
         }
     }
     OK

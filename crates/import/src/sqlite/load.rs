@@ -9,11 +9,11 @@ use dyno_client::sqlite::api::CONSTRAINT;
 use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::connection::Connection;
-use super::place::{Done, Fresh};
+use super::place::{Done, NewDatabase};
 use super::schema::quoted;
 use super::{FRESH, ForeignKeys, Sqlite, feed};
 use crate::error::{Input, shown};
-use crate::pipeline::{Rows, Watch};
+use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
 use crate::table::Table;
 use crate::target::Existing;
@@ -55,7 +55,7 @@ impl Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        let fresh = Fresh::named(&self.place)?;
+        let fresh = NewDatabase::named(&self.place)?;
         fresh.write_behind(|| {
             let connection =
                 Connection::open(&self.api, fresh.path().context("the file has no name")?, self.wait)?;
@@ -71,7 +71,7 @@ impl Sqlite {
     }
 
     /// Moves a database that is whole to its place.
-    pub(super) fn finish(&self, fresh: Fresh, watch: &dyn Watch) -> Result<Reached> {
+    pub(super) fn finish(&self, fresh: NewDatabase, watch: &dyn ImportObserver) -> Result<Reached> {
         let sync = self.safety == Safety::PowerLoss;
         watch.doing(if sync { "syncing" } else { "moving into place" });
         fresh.finish(sync)?;
@@ -135,7 +135,7 @@ impl Sqlite {
 pub(super) fn in_transaction(
     connection: Connection,
     begin: &str,
-    watch: &dyn Watch,
+    watch: &dyn ImportObserver,
     work: impl FnOnce(&Connection) -> Result<()>,
 ) -> Result<Reached> {
     connection.execute(begin)?;
@@ -196,7 +196,7 @@ fn reached(connection: &Connection) -> Result<Reached> {
 /// Does the work; a request to stop interrupts it wherever SQLite is.
 pub(super) fn interruptible(
     connection: &Connection,
-    watch: &dyn Watch,
+    watch: &dyn ImportObserver,
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let (interrupter, done): (Interrupter, _) = (connection.interrupter(), AtomicBool::new(false));

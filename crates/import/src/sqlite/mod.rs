@@ -22,12 +22,12 @@ use sqlite_pages::Pages;
 use crate::error::Input;
 use crate::explain::Program;
 use crate::fill::Filled;
-use crate::pipeline::{Rows, Watch};
+use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, Target};
 use connection::Connection;
-use place::Fresh;
+use place::NewDatabase;
 
 pub(crate) use place::MAGIC;
 
@@ -192,14 +192,14 @@ impl Target for Sqlite {
     fn build(
         &mut self,
         table: &Table,
-        watch: &dyn Watch,
+        watch: &dyn ImportObserver,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
         if !self.is_fresh() {
             return self.load_by_transfer(table, watch, fill);
         }
-        let fresh = Fresh::unnamed(&self.place)?;
-        fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(told)?;
+        let fresh = NewDatabase::unnamed(&self.place)?;
+        fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(reported)?;
         self.finish(fresh, watch)
     }
 
@@ -287,7 +287,7 @@ impl Target for Sqlite {
 }
 
 /// An error of the page writer, with what people ask first where the disk is full.
-fn told(error: Error) -> Error {
+fn reported(error: Error) -> Error {
     let is_full = |cause: &io::Error| cause.kind() == ErrorKind::StorageFull;
     match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
         true => error.context("the disk is full; nothing was loaded"),

@@ -55,7 +55,7 @@ impl Passing {
 }
 
 /// A database that is being built.
-pub struct Fresh {
+pub struct NewDatabase {
     file: Building,
     place: PathBuf,
 }
@@ -105,17 +105,17 @@ impl Building {
     }
 }
 
-impl Fresh {
+impl NewDatabase {
     /// An empty file next to `place`, where nothing exists yet, without a name where the file system has such files.
-    pub fn unnamed(place: &Path) -> Result<Fresh> {
+    pub fn unnamed(place: &Path) -> Result<NewDatabase> {
         refuse_stale(place)?;
-        Ok(Fresh { file: Building::unnamed(place)?, place: place.to_owned() })
+        Ok(NewDatabase { file: Building::unnamed(place)?, place: place.to_owned() })
     }
 
     /// The same under a hidden name, which SQLite needs, and the path of that.
-    pub fn named(place: &Path) -> Result<Fresh> {
+    pub fn named(place: &Path) -> Result<NewDatabase> {
         refuse_stale(place)?;
-        Ok(Fresh { file: Building::named(place)?, place: place.to_owned() })
+        Ok(NewDatabase { file: Building::named(place)?, place: place.to_owned() })
     }
 
     /// The file, for reading and writing.
@@ -138,12 +138,12 @@ impl Fresh {
         let file = self.file();
         thread::scope(|scope| {
             let writer = scope.spawn(|| {
-                let mut told = 0;
+                let mut reported = 0;
                 while !done.load(Ordering::Relaxed) {
                     let size = file.metadata().map_or(0, |data| data.len());
-                    if size >= told + GATHERED {
-                        write_out(file, told, size - told);
-                        told = size;
+                    if size >= reported + GATHERED {
+                        write_out(file, reported, size - reported);
+                        reported = size;
                     }
                     thread::park_timeout(LOOK);
                 }
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_fault_of_dyno_ends_it_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        for begin in [Fresh::unnamed, Fresh::named] {
+        for begin in [NewDatabase::unnamed, NewDatabase::named] {
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let fresh = begin(&folder.path().join("new.db")).unwrap();
                 fresh.write_behind(|| panic!("a fault"));
@@ -296,7 +296,7 @@ mod tests {
     fn a_file_that_is_there_by_then_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("new.db");
-        for begin in [Fresh::unnamed, Fresh::named] {
+        for begin in [NewDatabase::unnamed, NewDatabase::named] {
             let fresh = begin(&place).unwrap();
             fs::write(&place, "somebody's").unwrap();
             let error = format!("{:#}", fresh.finish(true).unwrap_err());

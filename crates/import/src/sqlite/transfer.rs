@@ -13,9 +13,9 @@ use super::connection::Connection;
 use super::load::{in_transaction, interruptible};
 use super::place::{Passing, hidden};
 use super::schema::quoted;
-use super::{Sqlite, told};
+use super::{Sqlite, reported};
 use crate::fill::Filled;
-use crate::pipeline::Watch;
+use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
 use crate::table::{Column, Table};
 use crate::value::Kind;
@@ -89,13 +89,13 @@ impl Sqlite {
     pub(super) fn load_by_transfer(
         &self,
         table: &Table,
-        watch: &dyn Watch,
+        watch: &dyn ImportObserver,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
     ) -> Result<Reached> {
         let passing = Passing::beside(&self.place)?;
         let columns = bare(&table.columns).context("a column of another type, which is a fault of dyno")?;
         let bare = Table { columns, ..table.clone() };
-        self.write_pages(passing.file(), &bare, watch, fill).map_err(told)?;
+        self.write_pages(passing.file(), &bare, watch, fill).map_err(reported)?;
         let connection = self.open_existing()?;
         passing.opened(&self.place, |path| {
             let path = path.to_str().context("the path is not UTF-8")?.replace('\'', "''");

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dyno_protocol::{Job, Sample, Work};
-use dyno_record::{Around, Pressure};
+use dyno_record::{ActivitySample, Pressure};
 use nix::time::{ClockId, clock_gettime};
 
 use machine::Disk;
@@ -33,7 +33,7 @@ struct Reading {
 }
 
 /// Counters that are being read.
-pub struct Watch {
+pub struct ActivityMonitor {
     /// Dropped to end it.
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<Readings>>,
@@ -43,12 +43,12 @@ pub struct Watch {
 #[derive(Debug, Clone, Default)]
 pub struct Readings(Vec<Reading>);
 
-impl Watch {
+impl ActivityMonitor {
     /// Begins to read, if a test of the job has seconds.
-    pub fn begin(job: &Job) -> Watch {
+    pub fn begin(job: &Job) -> ActivityMonitor {
         let has_seconds = |work: &Work| matches!(work, Work::Mix(mix) if mix.lasts.is_some());
         if !job.tests.iter().any(|test| has_seconds(&test.work)) {
-            return Watch { end: None, thread: None };
+            return ActivityMonitor { end: None, thread: None };
         }
         let disk = Disk::below(&job.directory);
         let mut upkeep = Upkeep::of(job);
@@ -70,7 +70,7 @@ impl Watch {
                 is_over = ends.recv_timeout(STEP) != Err(RecvTimeoutError::Timeout);
             }
         });
-        Watch { end: Some(end), thread: Some(thread) }
+        ActivityMonitor { end: Some(end), thread: Some(thread) }
     }
 
     /// Ends the reading.
@@ -82,7 +82,7 @@ impl Watch {
 
 impl Readings {
     /// The seconds of a sample. None where its runner does not say when its section began.
-    pub fn of(&self, sample: &Sample) -> Vec<Around> {
+    pub fn of(&self, sample: &Sample) -> Vec<ActivitySample> {
         let began = sample.section.began_ns;
         let (Some(first), Some(last)) = (self.0.first(), self.0.last()) else { return Vec::new() };
         let ended = began + sample.ticks.last().map_or(0, |tick| tick.ended_ns);
@@ -94,7 +94,7 @@ impl Readings {
         seconds.map(|(start, end)| self.between(began + start, began + end, end)).collect()
     }
 
-    fn between(&self, from: u64, to: u64, ended_ns: u64) -> Around {
+    fn between(&self, from: u64, to: u64, ended_ns: u64) -> ActivitySample {
         let spent = |counter: &dyn Fn(&Reading) -> Option<u64>| {
             let (before, after) = (self.at(from, counter)?, self.at(to, counter)?);
             Some(after.saturating_sub(before))
@@ -113,7 +113,7 @@ impl Readings {
         let counted = after.upkeep.iter().filter_map(|(name, count)| {
             Some((name.clone(), count.saturating_sub(*before.upkeep.get(name)?)))
         });
-        Around {
+        ActivitySample {
             ended_ns,
             pressure: pressure(),
             disk_busy_ns: spent(&|reading: &Reading| reading.disk_busy_ns),
@@ -168,12 +168,12 @@ mod tests {
             ticks: ticks.to_vec(),
             ..Sample::default()
         };
-        let told = readings.of(&sample(10 * SECOND + SECOND / 5));
-        let busy: Vec<u64> = told.iter().map(|second| second.disk_busy_ns.unwrap()).collect();
+        let reported = readings.of(&sample(10 * SECOND + SECOND / 5));
+        let busy: Vec<u64> = reported.iter().map(|second| second.disk_busy_ns.unwrap()).collect();
         assert_eq!(busy, [SECOND / 10; 3]);
-        let checkpoints: Vec<u64> = told.iter().map(|second| second.upkeep["checkpoints"]).collect();
+        let checkpoints: Vec<u64> = reported.iter().map(|second| second.upkeep["checkpoints"]).collect();
         assert_eq!(checkpoints, [0, 0, 1]);
-        assert!(told.iter().all(|second| second.pressure.is_none()));
+        assert!(reported.iter().all(|second| second.pressure.is_none()));
         // Before the first reading, after the last, and where the runner says nothing.
         for began in [9 * SECOND, 12 * SECOND, 0] {
             assert!(readings.of(&sample(began)).is_empty(), "{began}");

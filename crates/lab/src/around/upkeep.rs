@@ -20,14 +20,14 @@ const FLUSHES: &str = "flushes";
 
 /// The delay, per client, before dyno opens its own connection, so that it never takes a slot that a client needs: a
 /// server limits its connections.
-const PATIENCE: Duration = Duration::from_millis(10);
+const CONNECT_DELAY_PER_CLIENT: Duration = Duration::from_millis(10);
 
 /// The source of an engine's counters.
 pub enum Upkeep {
     /// The files of the database's folder.
     Files(Files),
     /// The server's status.
-    Server(Asked),
+    Server(MonitoredServer),
     /// Nothing.
     Nothing,
 }
@@ -44,13 +44,23 @@ impl Upkeep {
             Work::Mix(mix) => mix.clients,
             _ => 1,
         });
-        let from = Instant::now() + Duration::from_millis(250) + PATIENCE * clients.max().unwrap_or(1);
+        let from = Instant::now()
+            + Duration::from_millis(250)
+            + CONNECT_DELAY_PER_CLIENT * clients.max().unwrap_or(1);
         let address = Box::new(server.clone());
         match speaks {
-            Some("postgres") => Upkeep::Server(Asked { address, speaks: Speaks::Postgres, from, link: None }),
-            Some("mysql") => {
-                Upkeep::Server(Asked { address, speaks: Speaks::MySql(Moved::default()), from, link: None })
-            }
+            Some("postgres") => Upkeep::Server(MonitoredServer {
+                address,
+                speaks: ServerCounters::Postgres,
+                from,
+                link: None,
+            }),
+            Some("mysql") => Upkeep::Server(MonitoredServer {
+                address,
+                speaks: ServerCounters::MySql(LogMoves::default()),
+                from,
+                link: None,
+            }),
             _ => Upkeep::Nothing,
         }
     }
@@ -151,17 +161,17 @@ impl Log {
 }
 
 /// A server that is asked.
-pub struct Asked {
+pub struct MonitoredServer {
     address: Box<Server>,
-    speaks: Speaks,
+    speaks: ServerCounters,
     /// The time from which the connection may be opened.
     from: Instant,
     link: Option<Link>,
 }
 
-enum Speaks {
+enum ServerCounters {
     Postgres,
-    MySql(Moved),
+    MySql(LogMoves),
 }
 
 enum Link {
@@ -171,12 +181,12 @@ enum Link {
 
 /// The number of times that a place in a log has moved.
 #[derive(Default)]
-struct Moved {
+struct LogMoves {
     place: Option<String>,
     times: u64,
 }
 
-impl Moved {
+impl LogMoves {
     fn see(&mut self, place: String) -> u64 {
         if self.place.as_ref().is_some_and(|before| *before != place) {
             self.times += 1;
@@ -195,7 +205,7 @@ const POSTGRES: [&str; 2] = [
 /// The place of InnoDB's last checkpoint in its log, as MariaDB and as MySQL call it.
 const INNODB: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_lsn_last_checkpoint', 'Innodb_redo_log_checkpoint_lsn')";
 
-impl Asked {
+impl MonitoredServer {
     /// The number of checkpoints; none if the server does not report it.
     fn read(&mut self) -> Option<u64> {
         if self.link.is_none() && Instant::now() >= self.from {
@@ -204,24 +214,24 @@ impl Asked {
         }
         match (self.link.as_ref()?, &mut self.speaks) {
             (Link::Postgres(link), _) => {
-                let told = POSTGRES.iter().find_map(|query| link.value(query).ok().flatten());
-                told.and_then(|count| count.parse().ok())
+                let reported = POSTGRES.iter().find_map(|query| link.value(query).ok().flatten());
+                reported.and_then(|count| count.parse().ok())
             }
-            (Link::MySql(link), Speaks::MySql(moved)) => {
+            (Link::MySql(link), ServerCounters::MySql(moved)) => {
                 let row = link.rows(INNODB).ok()?.into_iter().next()?;
                 Some(moved.see(format!("{:?}", row.get(1)?)))
             }
-            (Link::MySql(_), Speaks::Postgres) => None,
+            (Link::MySql(_), ServerCounters::Postgres) => None,
         }
     }
 
     fn open(&self) -> Result<Link> {
         Ok(match self.speaks {
-            Speaks::Postgres => {
+            ServerCounters::Postgres => {
                 let api = Arc::new(postgres::load(&Build::System)?);
                 Link::Postgres(postgres::connect(&api, &self.address, postgres::maintenance(&self.address))?)
             }
-            Speaks::MySql(_) => {
+            ServerCounters::MySql(_) => {
                 let api = Arc::new(mysql::load(&Build::System)?);
                 Link::MySql(mysql::connect(&api, &self.address, false)?)
             }
@@ -270,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_place_that_moves_is_counted() {
-        let mut moved = Moved::default();
+        let mut moved = LogMoves::default();
         let seen = ["7", "7", "9", "9", "12"].map(|place| moved.see(place.to_owned()));
         assert_eq!(seen, [0, 0, 1, 1, 2]);
     }

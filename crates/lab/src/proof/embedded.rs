@@ -10,15 +10,15 @@ use dyno_protocol::{Secret, Server, Setting, Test, Value};
 
 use super::plant;
 use super::search::{Bytes, look_through};
-use super::watch::Watch;
+use super::watch::FileWatch;
 use super::{Attempt, Proof, judge};
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Outcome, Servers, Trial};
+use crate::trial::{Outcome, Servers, Trial, TrialOptions};
 
 /// Looks whether contenders encrypt.
 pub struct Prover<'a> {
     /// The conduct of trials.
-    pub conduct: &'a Conduct,
+    pub conduct: &'a TrialOptions,
     /// The folder for files.
     pub scratch: &'a Scratch,
     /// The servers and file systems of the contenders.
@@ -58,7 +58,7 @@ impl Prover<'_> {
         let settings = &contender.settings;
         let right =
             Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
-        let watch = Watch::begin(vec![self.files_of(contender, directory.path())?]);
+        let watch = FileWatch::begin(vec![self.files_of(contender, directory.path())?]);
         let planted = self.plant(contender, &right, &marker);
         let files = watch.end();
         let trial = planted?;

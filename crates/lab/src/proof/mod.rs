@@ -52,7 +52,7 @@ fn judge(proof: &mut Proof) {
 
 /// Takes proofs together: where the check finds no marker in an engine's plain data, it proves nothing of
 /// that engine's encrypted contenders. Each proof comes with the name of its engine.
-pub fn hold_together(proofs: &mut [(String, &mut Proof)]) {
+pub fn cross_check(proofs: &mut [(String, &mut Proof)]) {
     let broken: Vec<String> = proofs
         .iter()
         .filter(|(_, proof)| !proof.encrypts && !proof.holds())
@@ -112,7 +112,7 @@ mod tests {
             ("mariadb".to_owned(), &mut other),
             ("sqlite".to_owned(), &mut control),
         ];
-        hold_together(&mut proofs);
+        cross_check(&mut proofs);
         assert!(!encrypted.holds() && other.holds());
     }
 }

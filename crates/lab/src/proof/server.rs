@@ -5,7 +5,7 @@ use dyno_engine::{Contender, Key};
 use dyno_protocol::{Secret, Setting};
 
 use super::embedded::{Opening, Prover, check_opens, examine, take_cipher};
-use super::watch::Watch;
+use super::watch::FileWatch;
 use super::{Attempt, Proof, plant};
 use crate::server::{Installation, PrivateServer, scratch_name};
 
@@ -14,7 +14,7 @@ impl Prover<'_> {
         let marker = plant::marker()?;
         let place = self.servers.place(contender)?;
         let watched = self.files_of(contender, &place)?;
-        let watch = Watch::begin(vec![watched]);
+        let watch = FileWatch::begin(vec![watched]);
         let started = self.servers.alone(contender);
         let planted = started.and_then(|(mut server, installation)| {
             let directory = self.scratch.trial()?;

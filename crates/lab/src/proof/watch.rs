@@ -17,29 +17,29 @@ use crate::server::descendants;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Files by device and number, each with the path it had when it was found.
-type Found = BTreeMap<(u64, u64), (PathBuf, File)>;
+type FoundFiles = BTreeMap<(u64, u64), (PathBuf, File)>;
 
 /// A watch that goes on until it is ended.
-pub struct Watch {
+pub struct FileWatch {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<Found>,
+    thread: JoinHandle<FoundFiles>,
     folders: Vec<PathBuf>,
 }
 
-impl Watch {
+impl FileWatch {
     /// Begins to watch the processes that descend from dyno.
-    pub fn begin(folders: Vec<PathBuf>) -> Watch {
+    pub fn begin(folders: Vec<PathBuf>) -> FileWatch {
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, watched) = (stop.clone(), folders.clone());
         let thread = thread::spawn(move || {
-            let mut found = Found::new();
+            let mut found = FoundFiles::new();
             while !stopped.load(Ordering::Relaxed) {
                 look(&watched, &mut found);
                 thread::sleep(PAUSE);
             }
             found
         });
-        Watch { stop, thread, folders }
+        FileWatch { stop, thread, folders }
     }
 
     /// Ends it: every file that was seen, and those that are there now, with their paths.
@@ -54,7 +54,7 @@ impl Watch {
     }
 }
 
-fn look(folders: &[PathBuf], found: &mut Found) {
+fn look(folders: &[PathBuf], found: &mut FoundFiles) {
     for pid in descendants(std::process::id()) {
         for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
             let Ok(target) = fs::read_link(entry.path()) else { continue };
@@ -65,7 +65,7 @@ fn look(folders: &[PathBuf], found: &mut Found) {
     }
 }
 
-fn walk(folder: &Path, found: &mut Found) {
+fn walk(folder: &Path, found: &mut FoundFiles) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
@@ -84,7 +84,7 @@ fn walk(folder: &Path, found: &mut Found) {
 }
 
 /// Opens a file that is not kept yet.
-fn keep(at: &Path, path: PathBuf, found: &mut Found) {
+fn keep(at: &Path, path: PathBuf, found: &mut FoundFiles) {
     let Ok(data) = fs::metadata(at) else { return };
     if data.is_file()
         && !found.contains_key(&(data.dev(), data.ino()))
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_file_that_was_deleted_is_still_read() {
         let folder = tempfile::tempdir().unwrap();
-        let watch = Watch::begin(vec![folder.path().to_owned()]);
+        let watch = FileWatch::begin(vec![folder.path().to_owned()]);
         let script = "exec 3<>\"$0/journal\"; rm \"$0/journal\"; echo secret >&3; echo; read _";
         let mut shell = Command::new("sh")
             .args(["-c", script])

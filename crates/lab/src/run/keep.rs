@@ -7,21 +7,21 @@ use dyno_engine::proofs::Proofs;
 use dyno_protocol::{Sample, Value};
 use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TrialRecord};
 
-use super::sustain::{Seeking, sought};
-use super::{PATIENCE, Runner, State, Step, When};
+use super::sustain::{RateSearch, sought};
+use super::{MAX_FAILURES, Runner, State, TrialSlot, TrialStep};
 use crate::content::{Contents, Mapped, is_script};
 use crate::machine::cap;
 use crate::server::identified;
-use crate::trial::{Cut, Outcome, Trial};
+use crate::trial::{Outcome, SampleSlices, Trial};
 
 /// The facts about a trial that its runner did not report.
 #[derive(Debug, Default)]
-pub(super) struct Came {
+pub(super) struct FinishedTrial {
     pub trial: Trial,
     /// At which rates operations arrived, where these are sought.
-    pub seeking: Vec<Seeking>,
+    pub seeking: Vec<RateSearch>,
     /// The cuts of its samples; empty if the trial ran alone.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<SampleSlices>,
     /// The metronome's time before and after it.
     pub beat_ns: Option<f64>,
 }
@@ -32,13 +32,13 @@ impl Runner<'_> {
         &mut self,
         run: &mut Run,
         state: &mut State,
-        when: When,
+        when: TrialSlot,
         index: usize,
-        came: Came,
-    ) -> Step {
-        let Came { trial, seeking, cuts, beat_ns } = came;
+        came: FinishedTrial,
+    ) -> TrialStep {
+        let FinishedTrial { trial, seeking, cuts, beat_ns } = came;
         if trial.outcome == Outcome::Interrupted {
-            return Step::Stopped;
+            return TrialStep::Stopped;
         }
         let contender = &self.plan.contenders[index];
         // Settings that did not take once will not take the next time.
@@ -75,7 +75,7 @@ impl Runner<'_> {
                 sample,
             })
             .collect();
-        let When { block, latency, began_ns } = when;
+        let TrialSlot { block, latency, began_ns } = when;
         let others = trial.others;
         let record =
             TrialRecord { block, contender: index, latency, began_ns, others, beat_ns, samples, failure };
@@ -84,13 +84,13 @@ impl Runner<'_> {
         let failures = &mut state.failures[index];
         *failures = match record.failure {
             None => 0,
-            Some(_) if asks_in_vain => PATIENCE,
+            Some(_) if asks_in_vain => MAX_FAILURES,
             Some(_) => *failures + 1,
         };
-        if let Some(failure) = record.failure.filter(|_| *failures == PATIENCE) {
+        if let Some(failure) = record.failure.filter(|_| *failures == MAX_FAILURES) {
             self.observer.dropped(index, &failure, run);
         }
-        Step::Done
+        TrialStep::Done
     }
 }
 
@@ -151,8 +151,12 @@ fn settle_on(known: &mut Option<Content>, found: Option<Content>, what: &str) ->
 /// Puts in the place of how many acknowledged operations left something how many did not, which is what breaks an invariant.
 fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, String)]) {
     for (place, class) in acknowledged {
-        let all: u64 =
-            sample.classes.iter().filter(|told| told.class == *class).map(|told| told.acknowledged).sum();
+        let all: u64 = sample
+            .classes
+            .iter()
+            .filter(|reported| reported.class == *class)
+            .map(|reported| reported.acknowledged)
+            .sum();
         if let Some(Value::Integer(there)) = answer.kept.get_mut(*place).and_then(|row| row.last_mut()) {
             // One that failed at its first try may have left something at a later one.
             *there = (all as i64 - *there).max(0);
@@ -167,8 +171,8 @@ fn confirm(mut trial: Trial, contender: &Contender, proofs: &Proofs, index: usiz
     let hello = &hello;
     let differences = contender.engine.differences(&contender.settings, &hello.settings);
     if !differences.is_empty() {
-        let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        trial.refuse(told.join("; "));
+        let reported: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        trial.refuse(reported.join("; "));
     }
     let record = &mut run.contenders[index];
     record.safety = contender.safety(&hello.settings);

@@ -5,10 +5,10 @@
 //! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
 //! that is long: a crash loses seconds of work.
 
-mod apart;
+mod interleaved;
 mod keep;
-mod left;
-mod side_by_side;
+mod kept_databases;
+mod one_trial;
 mod stop;
 mod sustain;
 mod turns;
@@ -29,9 +29,9 @@ use rand::seq::SliceRandom;
 use crate::content::Contents;
 use crate::metronome::Metronome;
 use crate::scratch::Scratch;
-use crate::trial::{Conduct, Servers};
+use crate::trial::{Servers, TrialOptions};
 
-pub use left::{Left, Place};
+pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
 /// Trials of each contender in which every operation is timed by itself.
@@ -39,7 +39,7 @@ const LATENCY_TRIALS: u32 = 3;
 /// How long a record may be unsaved while trials end.
 const UNSAVED: Duration = Duration::from_secs(10);
 /// Failures in a row after which a contender is tried no more.
-const PATIENCE: u32 = 2;
+const MAX_FAILURES: u32 = 2;
 
 /// Who watches a run; every method may do nothing.
 pub trait Observer {
@@ -73,7 +73,7 @@ pub struct Runner<'a> {
     /// Where databases go.
     pub scratch: &'a Scratch,
     /// How trials are run.
-    pub conduct: &'a Conduct,
+    pub conduct: &'a TrialOptions,
     /// The servers of those contenders that need one.
     pub servers: &'a mut Servers,
     /// Where the record is saved.
@@ -87,7 +87,7 @@ pub struct Runner<'a> {
     /// its clients begin one as soon as they are free. What that depends on is no business of who measures either.
     pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
     /// The databases of the newest trials, where they are kept.
-    pub left: Option<&'a mut Left>,
+    pub left: Option<&'a mut KeptDatabases>,
     /// How often runners report what clients of a mix do, where they can; whole seconds.
     pub every: Option<Duration>,
     /// Who watches.
@@ -96,7 +96,7 @@ pub struct Runner<'a> {
 
 /// When a trial is run, and how.
 #[derive(Debug, Clone, Copy)]
-struct When {
+struct TrialSlot {
     block: u32,
     latency: bool,
     /// In nanoseconds since the run began.
@@ -116,18 +116,18 @@ struct State {
 }
 
 impl State {
-    fn when(&self, block: u32, latency: bool) -> When {
-        When { block, latency, began_ns: nanoseconds(self.began.elapsed()) }
+    fn when(&self, block: u32, latency: bool) -> TrialSlot {
+        TrialSlot { block, latency, began_ns: nanoseconds(self.began.elapsed()) }
     }
 
     /// Those that have not failed too often.
     fn alive(&self) -> impl Iterator<Item = usize> {
-        (0..self.failures.len()).filter(|&index| self.failures[index] < PATIENCE)
+        (0..self.failures.len()).filter(|&index| self.failures[index] < MAX_FAILURES)
     }
 }
 
 /// What one trial came to.
-enum Step {
+enum TrialStep {
     Done,
     Stopped,
 }
@@ -152,7 +152,7 @@ impl Runner<'_> {
             self.observer.block_begins(block, run);
             let step = self.block(run, &mut state, block)?;
             run.elapsed_ns = nanoseconds(state.began.elapsed());
-            if let Step::Stopped = step {
+            if let TrialStep::Stopped = step {
                 run.ended = Ended::Interrupted;
                 break;
             }
@@ -185,7 +185,7 @@ impl Runner<'_> {
     }
 
     /// One trial of each contender, in a random order; those that take turns have theirs side by side.
-    fn block(&mut self, run: &mut Run, state: &mut State, block: u32) -> Result<Step> {
+    fn block(&mut self, run: &mut Run, state: &mut State, block: u32) -> Result<TrialStep> {
         let mut random = block_order(run.schedule.seed, block);
         let mut order: Vec<usize> = state.alive().collect();
         order.shuffle(&mut random);
@@ -203,7 +203,7 @@ impl Runner<'_> {
             } else {
                 continue;
             };
-            if let Step::Stopped = step {
+            if let TrialStep::Stopped = step {
                 return Ok(step);
             }
             if saved.elapsed() > UNSAVED {
@@ -212,7 +212,7 @@ impl Runner<'_> {
                 saved = Instant::now();
             }
         }
-        Ok(Step::Done)
+        Ok(TrialStep::Done)
     }
 
     /// After the measured blocks, the trials in which every operation is timed by itself.
@@ -226,7 +226,7 @@ impl Runner<'_> {
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
                 let when = state.when(block, true);
-                if let Step::Stopped = self.trial(run, state, when, contender)? {
+                if let TrialStep::Stopped = self.trial(run, state, when, contender)? {
                     run.ended = Ended::Interrupted;
                     return Ok(());
                 }
@@ -247,7 +247,7 @@ impl Runner<'_> {
 
 /// Lets the file system come to rest, so that what one contender left to be written is not written
 /// during the next one's trial. The database is removed first: nobody needs it on the device.
-fn settle(directory: &Path) {
+fn sync_scratch(directory: &Path) {
     let parent = directory.parent().map(Path::to_owned);
     let _ = std::fs::remove_dir_all(directory);
     if let Some(folder) = parent.and_then(|parent| File::open(parent).ok()) {

@@ -3,13 +3,13 @@
 
 use anyhow::Result;
 use dyno_protocol::{Job, Sample, Work};
-use dyno_record::{Run, Sought};
+use dyno_record::{RateAttempt, Run};
 
 use super::Runner;
 
 /// The arrivals in a test of a trial.
 #[derive(Debug, Clone)]
-pub(super) struct Seeking {
+pub(super) struct RateSearch {
     test: String,
     rate: f64,
     due: u64,
@@ -28,7 +28,7 @@ impl Runner<'_> {
         contender: usize,
         block: u32,
         job: &mut Job,
-    ) -> Result<Vec<Seeking>> {
+    ) -> Result<Vec<RateSearch>> {
         let mut seeking = Vec::new();
         for test in &mut job.tests {
             let Work::Mix(mix) = &mut test.work else { continue };
@@ -36,14 +36,14 @@ impl Runner<'_> {
             let arriving = self.plan.arriving(&test.id, rate, block)?;
             mix.steps = vec![arriving.steps];
             let (test, clients) = (test.id.clone(), mix.clients);
-            seeking.push(Seeking { test, rate: arriving.rate, due: arriving.due, clients });
+            seeking.push(RateSearch { test, rate: arriving.rate, due: arriving.due, clients });
         }
         Ok(seeking)
     }
 }
 
 /// The result for the target in the test of a sample, if a rate was sought in it.
-pub(super) fn sought(run: &Run, seeking: &[Seeking], sample: &Sample) -> Option<Sought> {
-    let Seeking { rate, due, clients, .. } = seeking.iter().find(|seeking| seeking.test == sample.test)?;
+pub(super) fn sought(run: &Run, seeking: &[RateSearch], sample: &Sample) -> Option<RateAttempt> {
+    let RateSearch { rate, due, clients, .. } = seeking.iter().find(|seeking| seeking.test == sample.test)?;
     Some(run.schedule.sustain?.judge(*rate, *due, *clients, sample))
 }

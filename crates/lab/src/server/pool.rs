@@ -26,13 +26,13 @@ pub struct ServerPool {
     placement: Placement,
     interrupts: Interrupts,
     /// The least recently used first.
-    servers: Vec<Kept>,
+    servers: Vec<PooledServer>,
     /// The memory that all together may take, in bytes.
     budget: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct PooledServer {
     installation: Installation,
     settings: Vec<Setting>,
     memory: u64,
@@ -82,7 +82,7 @@ impl ServerPool {
         settings: &[Setting],
         key: Option<&Secret>,
     ) -> Result<&mut PrivateServer> {
-        let wanted = |kept: &Kept| kept.installation == *installation && kept.settings == settings;
+        let wanted = |kept: &PooledServer| kept.installation == *installation && kept.settings == settings;
         let found = self.servers.iter().position(wanted).map(|index| self.servers.remove(index));
         let alive = found.and_then(|mut kept| kept.server.is_alive().then_some(kept));
         let kept = match alive {
@@ -93,7 +93,12 @@ impl ServerPool {
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
                 let server =
                     PrivateServer::start_with_key(installation, settings, key, place, placement, interrupts)?;
-                Kept { installation: installation.clone(), settings: settings.to_vec(), memory, server }
+                PooledServer {
+                    installation: installation.clone(),
+                    settings: settings.to_vec(),
+                    memory,
+                    server,
+                }
             }
         };
         self.servers.push(kept);
@@ -104,7 +109,8 @@ impl ServerPool {
     /// Describes how the server of an installation with settings ended, with the end of its log, if there was one
     /// and it has ended.
     pub fn death(&mut self, installation: &Installation, settings: &[Setting]) -> Option<String> {
-        let wanted = |kept: &&mut Kept| kept.installation == *installation && kept.settings == settings;
+        let wanted =
+            |kept: &&mut PooledServer| kept.installation == *installation && kept.settings == settings;
         self.servers.iter_mut().find(wanted)?.server.death()
     }
 

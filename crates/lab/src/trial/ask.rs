@@ -6,7 +6,7 @@ use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_protocol::{Build, Hello, Job, Server};
 
-use super::{Conduct, Interrupts, Outcome, Report, Servers, Trial};
+use super::{Interrupts, Outcome, Report, Servers, Trial, TrialOptions};
 
 /// What came of asking.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub enum Reply {
 /// How long the removal of a database may be silent: with it, an interrupted run ends within a minute.
 const TO_TIDY: Duration = Duration::from_secs(20);
 
-impl Conduct {
+impl TrialOptions {
     /// Asks a contender, by a job without tests.
     pub fn ask(&self, contender: &Contender, mut job: Job, servers: &mut Servers) -> Reply {
         if let Some(missing) = contender.missing() {
@@ -88,7 +88,7 @@ impl Conduct {
     /// removes it. An interrupt does not keep it from that. Returns false where it did not come to its end.
     fn tidy(&self, contender: &Contender, job: &Job) -> bool {
         let timeout = self.timeout.min(TO_TIDY);
-        let conduct = Conduct { interrupts: Interrupts::default(), timeout, ..self.clone() };
+        let conduct = TrialOptions { interrupts: Interrupts::default(), timeout, ..self.clone() };
         let server = job.server.clone().map(|server| Server { keep: false, ..server });
         let job = Job { tests: Vec::new(), server, ..job.clone() };
         let result = conduct.run(&contender.runner.command(), &job, |_| {});

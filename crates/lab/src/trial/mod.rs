@@ -5,13 +5,13 @@
 
 mod ask;
 mod family;
+mod interleaved;
 mod memory_cap;
 mod process;
 mod reader;
 mod rounds;
 mod running;
 mod servers;
-mod together;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,18 +20,18 @@ use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
 use dyno_record::{Answer, Others, Placement, Sharing};
 
-use crate::around::{Readings, Watch};
+use crate::around::{ActivityMonitor, Readings};
 use crate::content::Mapped;
-use crate::others::Watched;
+use crate::interference::Watched;
 use crate::placement;
 use crate::scratch::Scratch;
 use running::{Pause, Running};
 
 pub use crate::interrupts::Interrupts;
 pub use ask::Reply;
+pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
 pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 pub use servers::Servers;
-pub use together::{Cut, Expected, Member, Sliced};
 
 /// What came out of a trial.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ pub enum Outcome {
 
 /// How to run trials, the same for all of a run.
 #[derive(Debug, Clone)]
-pub struct Conduct {
+pub struct TrialOptions {
     /// Where runners and dyno run.
     pub placement: Placement,
     /// Where clients of servers and the servers run.
@@ -116,10 +116,10 @@ pub struct Conduct {
     pub interrupts: Interrupts,
 }
 
-impl Conduct {
+impl TrialOptions {
     /// The usual placement and no limits, for runners that are asked and not measured.
-    pub fn unmeasured(timeout: Duration) -> Result<Conduct> {
-        Ok(Conduct {
+    pub fn unmeasured(timeout: Duration) -> Result<TrialOptions> {
+        Ok(TrialOptions {
             placement: placement::choose(None, None)?,
             sharing: Sharing::default(),
             timeout,
@@ -153,7 +153,7 @@ impl Conduct {
         let watched = self.watched(job);
         let before = watched.moment();
         let mut running = Running::start(self, command, text, job)?;
-        let watch = Watch::begin(job);
+        let watch = ActivityMonitor::begin(job);
         running.end_input();
         running.go_on(&mut on_report);
         let trial = running.finish();

@@ -28,7 +28,7 @@ const LONGEST_OUTPUT: u64 = 1 << 30;
 /// The number of bytes at the end of standard error that are kept for messages.
 const KEPT_ERRORS: usize = 4096;
 /// The time that a runner may take to end after its last event.
-const PATIENCE: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The messages to the thread that waits.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Process {
     pub fn hear_interrupts(&self) {
         let waiter = self.waiter.clone();
         // If the queue is full, the waiting thread is about to take the next message and sees the signal.
-        self.interrupts.tell(move || drop(waiter.try_send(Message::Interrupted)));
+        self.interrupts.notify(move || drop(waiter.try_send(Message::Interrupted)));
     }
 
     /// The next message; none when `deadline` passes first.
@@ -155,9 +155,9 @@ impl Process {
 
     /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
     pub fn finish(mut self) -> Ending {
-        let status = wait_at_most(&mut self.child, PATIENCE);
+        let status = wait_at_most(&mut self.child, END_TIMEOUT);
         self.kill();
-        let errors = self.errors.recv_timeout(PATIENCE).unwrap_or_default();
+        let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
         Ending { status, errors, capped: self.cap.is_some() }
     }
 
@@ -171,7 +171,7 @@ impl Process {
         let _ = killpg(group, Signal::SIGKILL);
         let _ = self.child.kill();
         // A process that waits for a stuck file system cannot be killed; dyno should not wait for it too.
-        wait_at_most(&mut self.child, PATIENCE);
+        wait_at_most(&mut self.child, END_TIMEOUT);
         self.family.end(group);
     }
 }
@@ -198,7 +198,7 @@ impl Ending {
     /// The end in words for people, with what it wrote to standard error.
     pub fn describe(&self) -> String {
         let how = match self.status {
-            None => format!("did not end within {} s and was killed", PATIENCE.as_secs()),
+            None => format!("did not end within {} s and was killed", END_TIMEOUT.as_secs()),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (None, Some(signal)) => match Signal::try_from(signal) {

@@ -37,7 +37,7 @@ impl State {
 
 /// What a line means for who reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum EventMeaning {
     /// More comes.
     More,
     /// The runner waits for a turn, and nothing comes before that.
@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Takes one line. The error is nonsense that the runner wrote.
-    pub fn read(&mut self, line: &[u8], on_report: &mut impl FnMut(Report)) -> Result<Heard, String> {
+    pub fn read(&mut self, line: &[u8], on_report: &mut impl FnMut(Report)) -> Result<EventMeaning, String> {
         let event: Event = serde_json::from_slice(line).map_err(|error| {
             format!("the runner wrote a line that is no event of the protocol: {} ({error})", excerpt(line))
         })?;
@@ -93,7 +93,7 @@ impl Reader {
             }
             (Event::Waiting(waiting), State::Running) if self.turns && self.is_further(waiting) => {
                 self.waited = Some(waiting.done);
-                return Ok(Heard::Waiting(waiting));
+                return Ok(EventMeaning::Waiting(waiting));
             }
             (Event::Interval(interval), State::Running) if self.intervals => {
                 on_report(Report::Interval(interval));
@@ -120,7 +120,7 @@ impl Reader {
             (Event::Bye {}, State::Between) if self.next_test().is_none() => self.state = State::Ended,
             (_, state) => return Err(unexpected(state)),
         }
-        Ok(if self.state == State::Ended { Heard::Last } else { Heard::More })
+        Ok(if self.state == State::Ended { EventMeaning::Last } else { EventMeaning::More })
     }
 
     /// Returns true if a runner that waits has used its turn, and has something left to do.

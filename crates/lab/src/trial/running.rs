@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Job, Test, Turn, Waiting, Work};
+use dyno_protocol::{Job, SliceGrant, Test, Waiting, Work};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
 use super::process::{Message, Process};
-use super::reader::{Heard, Reader};
-use super::{Conduct, MemoryCap, Outcome, Report, Trial};
+use super::reader::{EventMeaning, Reader};
+use super::{MemoryCap, Outcome, Report, Trial, TrialOptions};
 
 /// A trial whose runner was started.
 pub struct Running {
@@ -20,7 +20,7 @@ pub struct Running {
     /// How long each test of the job takes at least: the runner is silent meanwhile.
     lasts: Vec<Duration>,
     /// Why nothing more is read.
-    over: Option<Over>,
+    over: Option<OutputEnd>,
 }
 
 /// How many times as long as other tests one may take that waits for an engine to do what it has put off: nobody knows
@@ -37,7 +37,7 @@ pub enum Pause {
 }
 
 /// How the reading of a runner's output came to its end.
-enum Over {
+enum OutputEnd {
     /// With the last event, or the end of the output.
     Ended,
     /// The runner misbehaved, in words.
@@ -48,7 +48,7 @@ enum Over {
 
 impl Running {
     /// Starts a runner with a job's text.
-    pub fn start(conduct: &Conduct, command: &[String], text: &[u8], job: &Job) -> Result<Running> {
+    pub fn start(conduct: &TrialOptions, command: &[String], text: &[u8], job: &Job) -> Result<Running> {
         let cap = conduct.memory_bytes.map(MemoryCap::create).transpose()?;
         let process = Process::start(command, text, &conduct.place(job), cap, &conduct.interrupts)?;
         let lasts = job.tests.iter().map(|test| Duration::from_nanos(test.work.lasts_ns())).collect();
@@ -68,7 +68,7 @@ impl Running {
 
     /// Gives a turn of so many operations to a runner that waits for one.
     pub fn give(&self, operations: u64) -> Result<()> {
-        let mut line = serde_json::to_vec(&Turn { operations }).context("cannot write a turn")?;
+        let mut line = serde_json::to_vec(&SliceGrant { operations }).context("cannot write a turn")?;
         line.push(b'\n');
         self.process.write(line);
         Ok(())
@@ -86,29 +86,29 @@ impl Running {
             let timeout = test.map_or(self.timeout, |test| self.timeouts[test]);
             match self.process.next(Instant::now() + lasts + timeout) {
                 Some(Message::Line(line)) => match self.reader.read(&line, on_report) {
-                    Ok(Heard::Last) => break Over::Ended,
-                    Ok(Heard::Waiting(waiting)) => return Pause::Waiting(waiting),
+                    Ok(EventMeaning::Last) => break OutputEnd::Ended,
+                    Ok(EventMeaning::Waiting(waiting)) => return Pause::Waiting(waiting),
                     // Its first section comes after it has opened its database and its input.
-                    Ok(Heard::More) if self.reader.has_just_greeted() => {
+                    Ok(EventMeaning::More) if self.reader.has_just_greeted() => {
                         self.reader.trial.mapped = self.process.mapped();
                     }
-                    Ok(Heard::More) => {}
-                    Err(nonsense) => break Over::Trouble(nonsense),
+                    Ok(EventMeaning::More) => {}
+                    Err(nonsense) => break OutputEnd::Trouble(nonsense),
                 },
-                Some(Message::End) => break Over::Ended,
+                Some(Message::End) => break OutputEnd::Ended,
                 Some(Message::Unreadable(what)) => {
-                    break Over::Trouble(format!(
+                    break OutputEnd::Trouble(format!(
                         "the runner's output cannot be read, so it was killed: {what}"
                     ));
                 }
-                Some(Message::Interrupted) => break Over::Interrupted,
+                Some(Message::Interrupted) => break OutputEnd::Interrupted,
                 None => {
                     let seconds = timeout.as_secs_f64();
                     let after = match lasts.as_secs_f64() {
                         0.0 => String::new(),
                         lasts => format!(" after the {lasts} s that the test takes"),
                     };
-                    break Over::Trouble(format!(
+                    break OutputEnd::Trouble(format!(
                         "the runner was silent for {seconds} s{after} and was killed; --timeout allows more"
                     ));
                 }
@@ -129,14 +129,14 @@ impl Running {
         // What waits for a turn sees that there is none.
         process.end_input();
         let trouble = match over {
-            None | Some(Over::Interrupted) => {
+            None | Some(OutputEnd::Interrupted) => {
                 return Trial { outcome: Outcome::Interrupted, may_have_connected: true, ..reader.trial };
             }
-            Some(Over::Trouble(trouble)) => {
+            Some(OutputEnd::Trouble(trouble)) => {
                 drop(process);
                 Some(trouble)
             }
-            Some(Over::Ended) => {
+            Some(OutputEnd::Ended) => {
                 let ending = process.finish();
                 reader.trouble_at_end(ending.is_success(), || ending.describe())
             }

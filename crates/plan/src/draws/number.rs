@@ -1,7 +1,7 @@
 //! Draws a number of a range: its law, the number it never is, and the condition under which another takes its place.
 
 use anyhow::{Context, Result};
-use dyno_suite::{Law, Range, When, Written};
+use dyno_suite::{DrawCondition, Range, ValueDistribution, Written};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, Exp, Normal, Zipf};
@@ -12,16 +12,16 @@ use super::deck::Deck;
 pub struct NumberDraw {
     from: i64,
     count: u64,
-    law: LawDraw,
+    law: DistributionDraw,
     /// The value, by position, that is not drawn.
     not: Option<usize>,
     /// The condition under which it is drawn, and the value, by position, that replaces it otherwise.
-    unless: Option<(WhenDraw, usize)>,
+    unless: Option<(ConditionDraw, usize)>,
     /// The text it is written as; None: the number.
     pub written: Option<Written>,
 }
 
-enum LawDraw {
+enum DistributionDraw {
     Uniform,
     Zipf(Zipf<f64>),
     /// The constants A and C of TPC-C's clause 2.1.6.
@@ -40,7 +40,7 @@ enum LawDraw {
     },
 }
 
-enum WhenDraw {
+enum ConditionDraw {
     Share(Deck),
     Value(usize),
 }
@@ -50,25 +50,27 @@ impl NumberDraw {
     pub fn new(range: &Range, seed: u64, place: impl Fn(&String) -> Result<usize>) -> Result<NumberDraw> {
         let count = range.to.abs_diff(range.from) + 1;
         let law = match range.law {
-            Law::Uniform => LawDraw::Uniform,
-            Law::Zipf(exponent) => LawDraw::Zipf(Zipf::new(count as f64, exponent)?),
-            Law::Gauss(deviation) => LawDraw::Gauss(
+            ValueDistribution::Uniform => DistributionDraw::Uniform,
+            ValueDistribution::Zipf(exponent) => DistributionDraw::Zipf(Zipf::new(count as f64, exponent)?),
+            ValueDistribution::Gauss(deviation) => DistributionDraw::Gauss(
                 Normal::new((count - 1) as f64 / 2.0, deviation).context("no normal distribution")?,
             ),
-            Law::Exponential(mean) => LawDraw::Exponential(Exp::new(1.0 / mean)?),
+            ValueDistribution::Exponential(mean) => DistributionDraw::Exponential(Exp::new(1.0 / mean)?),
             // A share h of the numbers takes 1 - h of the draws, as Gray et al. (1994) draw records of a database.
-            Law::Pareto(share) => LawDraw::Pareto(share.ln() / (1.0 - share).ln()),
-            Law::HotSpot { numbers, draws, moves } => {
+            ValueDistribution::Pareto(share) => DistributionDraw::Pareto(share.ln() / (1.0 - share).ln()),
+            ValueDistribution::HotSpot { numbers, draws, moves } => {
                 let width = ((count as f64 * numbers) as u64).clamp(1, count);
-                LawDraw::HotSpot { width, draws, moves, drawn: 0 }
+                DistributionDraw::HotSpot { width, draws, moves, drawn: 0 }
             }
             // C is any number from 0 to A that all clients share.
-            Law::Nurand(a) => LawDraw::Nurand(a, (scattered(seed) % (a as u64 + 1)) as i64),
+            ValueDistribution::Nurand(a) => {
+                DistributionDraw::Nurand(a, (scattered(seed) % (a as u64 + 1)) as i64)
+            }
         };
         let unless = range.unless.as_ref().map(|(when, otherwise)| {
             let when = match when {
-                When::Share(share) => WhenDraw::Share(Deck::new(*share)),
-                When::Value(name) => WhenDraw::Value(place(name)?),
+                DrawCondition::Share(share) => ConditionDraw::Share(Deck::new(*share)),
+                DrawCondition::Value(name) => ConditionDraw::Value(place(name)?),
             };
             Ok::<_, anyhow::Error>((when, place(otherwise)?))
         });
@@ -91,8 +93,8 @@ impl NumberDraw {
     pub fn draw(&mut self, drawn: &[i64], rng: &mut ChaCha8Rng) -> i64 {
         if let Some((when, otherwise)) = &mut self.unless {
             let is_drawn = match when {
-                WhenDraw::Share(deck) => deck.draw(rng),
-                WhenDraw::Value(place) => drawn[*place] != 0,
+                ConditionDraw::Share(deck) => deck.draw(rng),
+                ConditionDraw::Value(place) => drawn[*place] != 0,
             };
             if !is_drawn {
                 return drawn[*otherwise];
@@ -112,13 +114,13 @@ impl NumberDraw {
     fn number(&mut self, rng: &mut ChaCha8Rng) -> i64 {
         let to = self.from + (self.count - 1) as i64;
         match &mut self.law {
-            LawDraw::Gauss(law) => self.from + within(self.count, || law.sample(rng).round()),
-            LawDraw::Exponential(law) => self.from + within(self.count, || law.sample(rng).floor()),
-            LawDraw::Pareto(power) => {
+            DistributionDraw::Gauss(law) => self.from + within(self.count, || law.sample(rng).round()),
+            DistributionDraw::Exponential(law) => self.from + within(self.count, || law.sample(rng).floor()),
+            DistributionDraw::Pareto(power) => {
                 let place = rng.random_range(0.0..1.0_f64).powf(*power) * self.count as f64;
                 self.from + (place as u64).min(self.count - 1) as i64
             }
-            LawDraw::HotSpot { width, draws, moves, drawn } => {
+            DistributionDraw::HotSpot { width, draws, moves, drawn } => {
                 // It goes on by its own width, and from the end to the beginning.
                 let steps = drawn.checked_div(*moves).unwrap_or(0);
                 let first = (u128::from(steps) * u128::from(*width) % u128::from(self.count)) as u64;
@@ -128,12 +130,12 @@ impl NumberDraw {
                 let place = u128::from(first) + u128::from(skip) + u128::from(rng.random_range(0..of));
                 self.from + (place % u128::from(self.count)) as i64
             }
-            LawDraw::Uniform => rng.random_range(self.from..=to),
-            LawDraw::Zipf(law) => {
+            DistributionDraw::Uniform => rng.random_range(self.from..=to),
+            DistributionDraw::Zipf(law) => {
                 let rank = law.sample(rng) as u64;
                 self.from + (scattered(rank) % self.count) as i64
             }
-            LawDraw::Nurand(a, c) => {
+            DistributionDraw::Nurand(a, c) => {
                 let either = rng.random_range(0..=*a) | rng.random_range(self.from..=to);
                 (either + *c).rem_euclid(self.count as i64) + self.from
             }

@@ -1,12 +1,12 @@
 //! Tests the frequencies of drawn values.
 
-use dyno_suite::{Drawn, Law, Range as Numbers, Source, When};
+use dyno_suite::{DrawCondition, Drawn, Range as Numbers, Source, ValueDistribution};
 use rand::SeedableRng;
 
 use super::*;
 use crate::steps::step_bytes;
 
-fn whole(from: i64, to: i64, law: Law) -> Source {
+fn whole(from: i64, to: i64, law: ValueDistribution) -> Source {
     Source::Whole(Numbers { from, to, law, not: None, unless: None, written: None })
 }
 
@@ -27,8 +27,8 @@ fn mix() -> Mix {
             .map(|(name, weight)| drawn(name, weight))
             .into(),
         values: vec![
-            ("a".into(), whole(-2, 2, Law::Uniform)),
-            ("b".into(), whole(1, 1000, Law::Zipf(dyno_suite::ZIPF))),
+            ("a".into(), whole(-2, 2, ValueDistribution::Uniform)),
+            ("b".into(), whole(1, 1000, ValueDistribution::Zipf(dyno_suite::ZIPF))),
             ("c".into(), Source::Letters(3, 1)),
         ],
         lists: Vec::new(),
@@ -93,16 +93,23 @@ fn arrivals_come_at_their_rate_and_in_order() {
 
 #[test]
 fn shares_lists_and_values_that_depend_on_others_are_drawn_as_was_said() {
-    let range = |from, to| Numbers { from, to, law: Law::Uniform, not: None, unless: None, written: None };
+    let range = |from, to| Numbers {
+        from,
+        to,
+        law: ValueDistribution::Uniform,
+        not: None,
+        unless: None,
+        written: None,
+    };
     let elsewhere =
         |when| Numbers { not: Some("home".into()), unless: Some((when, "home".to_owned())), ..range(1, 5) };
     let columns = vec![
         ("number".to_owned(), Source::Position),
-        ("of".to_owned(), Source::Whole(elsewhere(When::Share(0.01)))),
+        ("of".to_owned(), Source::Whole(elsewhere(DrawCondition::Share(0.01)))),
     ];
     let mix = Mix {
         values: vec![
-            ("away".into(), Source::Whole(elsewhere(When::Value("remote".into())))),
+            ("away".into(), Source::Whole(elsewhere(DrawCondition::Value("remote".into())))),
             ("home".into(), Source::Whole(range(1, 5))),
             ("remote".into(), Source::Coin(0.15)),
         ],
@@ -135,7 +142,14 @@ fn shares_lists_and_values_that_depend_on_others_are_drawn_as_was_said() {
 fn nurand_and_names() {
     let name = Numbers {
         written: Some(dyno_suite::Written::LastName),
-        ..Numbers { from: 0, to: 999, law: Law::Nurand(255), not: None, unless: None, written: None }
+        ..Numbers {
+            from: 0,
+            to: 999,
+            law: ValueDistribution::Nurand(255),
+            not: None,
+            unless: None,
+            written: None,
+        }
     };
     let mix = Mix { values: vec![("name".into(), Source::Whole(name))], ..mix() };
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
@@ -247,7 +261,7 @@ fn a_class_of_its_own_clients_is_done_by_these_alone() {
 }
 
 /// The frequency of each number from 0 to 99 in `draws` draws by a law.
-fn drawn_by(law: Law, draws: usize) -> Vec<usize> {
+fn drawn_by(law: ValueDistribution, draws: usize) -> Vec<usize> {
     let mix = Mix { values: vec![("n".into(), whole(0, 99, law))], ..mix() };
     let (mut rng, mut bytes) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
     Draws::new(&mix, 1, (0, 1)).unwrap().at_once(draws as u64, &mut rng, &mut bytes).unwrap();
@@ -261,14 +275,14 @@ fn numbers_are_drawn_by_the_law_that_was_asked_for() {
     let sum = |counts: &[usize]| counts.iter().sum::<usize>();
     let near = |count: usize, share: f64| (count as f64 - share * 20_000.0).abs() < 300.0;
     // 68.3 % of a normal distribution lie within one standard deviation of its middle.
-    let gauss = drawn_by(Law::Gauss(10.0), 20_000);
+    let gauss = drawn_by(ValueDistribution::Gauss(10.0), 20_000);
     assert!(near(sum(&gauss[40..60]), 0.683) && near(sum(&gauss[..50]), 0.5), "{gauss:?}");
     // 63.2 % of an exponential one lie below its mean.
-    let exponential = drawn_by(Law::Exponential(10.0), 20_000);
+    let exponential = drawn_by(ValueDistribution::Exponential(10.0), 20_000);
     assert!(near(sum(&exponential[..10]), 0.632), "{exponential:?}");
-    let pareto = drawn_by(Law::Pareto(0.2), 20_000);
+    let pareto = drawn_by(ValueDistribution::Pareto(0.2), 20_000);
     assert!(near(sum(&pareto[..20]), 0.8) && near(sum(&pareto[..4]), 0.64), "{pareto:?}");
-    let mut zipf = drawn_by(Law::Zipf(2.0), 20_000);
+    let mut zipf = drawn_by(ValueDistribution::Zipf(2.0), 20_000);
     zipf.sort_unstable();
     // The sum of 1/k² over a hundred numbers is 1.635.
     assert!(near(zipf[99], 1.0 / 1.635), "{zipf:?}");
@@ -276,7 +290,7 @@ fn numbers_are_drawn_by_the_law_that_was_asked_for() {
 
 #[test]
 fn a_hot_spot_moves_on() {
-    let law = Law::HotSpot { numbers: 0.1, draws: 0.9, moves: 1000 };
+    let law = ValueDistribution::HotSpot { numbers: 0.1, draws: 0.9, moves: 1000 };
     let first = drawn_by(law, 1_000);
     assert!((850..950).contains(&first[..10].iter().sum::<usize>()), "{first:?}");
     let all = drawn_by(law, 2_000);

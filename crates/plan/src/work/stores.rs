@@ -5,7 +5,7 @@ use dyno_protocol::{Cells, Commits, Pairs, Reads, Store, Work};
 use dyno_suite::{Model, Test, Transaction};
 
 use super::{Amount, Prepared, Preparer};
-use crate::arrays::Part;
+use crate::arrays::ArrayFile;
 use crate::truth::{self, Order, Rows};
 
 impl Preparer<'_> {
@@ -22,13 +22,13 @@ impl Preparer<'_> {
         let both = key_bytes + value_bytes;
         let commits = Commits::default();
         let reads = if test.transaction == Transaction::One { Reads::One } else { Reads::Each };
-        let keys = self.arrays.cells(&name, Part::Keys)?;
+        let keys = self.arrays.cells(&name, ArrayFile::Keys)?;
         if matches!(test.model, Model::KvPut | Model::KvDelete) && !self.written.contains(&store) {
             self.written.push(store.clone());
         }
         let prepared = match test.model {
             Model::KvPut => {
-                let part = if test.overwrite { Part::NewValues } else { Part::Values };
+                let part = if test.overwrite { ArrayFile::NewValues } else { ArrayFile::Values };
                 self.values.insert(name.clone(), part);
                 let values = self.arrays.cells(&name, part)?;
                 let answer = truth::store(&keys, &values)?;
@@ -37,7 +37,7 @@ impl Preparer<'_> {
                 Prepared::new(work, answer, amount(count, both))
             }
             Model::KvGet if test.absent => {
-                let absent = self.arrays.cells(&name, Part::Absent)?;
+                let absent = self.arrays.cells(&name, ArrayFile::Absent)?;
                 let keys = self.looked_up(test, absent)?;
                 let count = keys.count;
                 let pairs = Pairs { keys, values: None };
@@ -45,7 +45,7 @@ impl Preparer<'_> {
                 Prepared::new(work, truth::found(0, 0), amount(count, key_bytes))
             }
             Model::KvGet => {
-                let part = self.values.get(&name).copied().unwrap_or(Part::Values);
+                let part = self.values.get(&name).copied().unwrap_or(ArrayFile::Values);
                 let values = self.arrays.cells(&name, part)?;
                 let (keys, values) = (self.looked_up(test, keys)?, self.looked_up(test, values)?);
                 let count = keys.count;
@@ -59,8 +59,8 @@ impl Preparer<'_> {
             }
             Model::KvRange => {
                 let length = test.length.unwrap_or(1);
-                let starts = self.arrays.cells(&name, Part::Starts(length))?;
-                let part = self.values.get(&name).copied().unwrap_or(Part::Values);
+                let starts = self.arrays.cells(&name, ArrayFile::Starts(length))?;
+                let part = self.values.get(&name).copied().unwrap_or(ArrayFile::Values);
                 let values = self.arrays.cells(&name, part)?;
                 let answer = self.order(&name)?.ranges(starts.count, length, &values)?;
                 let amount = amount(starts.count, both * length);
@@ -84,7 +84,7 @@ impl Preparer<'_> {
         for store in &stores {
             answer.extend(match self.values.get(&store.name).copied() {
                 Some(part) => {
-                    let keys = self.arrays.cells(&store.name, Part::Keys)?;
+                    let keys = self.arrays.cells(&store.name, ArrayFile::Keys)?;
                     truth::store(&keys, &self.arrays.cells(&store.name, part)?)?
                 }
                 None => truth::empty(),
@@ -107,7 +107,7 @@ impl Preparer<'_> {
     /// The order of a store's keys, sorted once.
     fn order(&mut self, name: &str) -> Result<&Order> {
         if !self.orders.contains_key(name) {
-            let order = Order::new(&self.arrays.cells(name, Part::Keys)?)?;
+            let order = Order::new(&self.arrays.cells(name, ArrayFile::Keys)?)?;
             self.orders.insert(name.to_owned(), order);
         }
         Ok(&self.orders[name])

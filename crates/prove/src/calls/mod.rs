@@ -50,7 +50,7 @@ pub struct Seen {
 
 /// Starts and collects the watchers of programs.
 #[derive(Debug)]
-pub struct Watch {
+pub struct CallWatch {
     program: Program,
     /// The output of the programs.
     output: File,
@@ -62,14 +62,14 @@ pub struct Watch {
 
 type Watcher = (Child, BufReader<ChildStdout>);
 
-impl Watch {
+impl CallWatch {
     /// Watches, by running `program`, the processes that write to `output`.
-    pub fn new(program: Program, output: File) -> Watch {
-        Watch { program, output, watchers: Mutex::default(), calls: Mutex::default() }
+    pub fn new(program: Program, output: File) -> CallWatch {
+        CallWatch { program, output, watchers: Mutex::default(), calls: Mutex::default() }
     }
 
     /// Watches a process and all that descend from it. When this returns, no later call is missed. The thread that
-    /// calls this must live until it has called [`Watch::end`]: the kernel kills the watcher with it.
+    /// calls this must live until it has called [`CallWatch::end`]: the kernel kills the watcher with it.
     ///
     /// # Errors
     /// The system does not allow it.
@@ -129,7 +129,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CallWatch {
     fn drop(&mut self) {
         for (child, _) in self.watchers.get_mut().into_iter().flat_map(BTreeMap::values_mut) {
             let _ = child.kill();

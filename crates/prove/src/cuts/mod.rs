@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::content::Content;
 use crate::history::History;
-pub use states::{Kept, Roll, unflushed};
+pub use states::{KeptWrites, Replay, unflushed};
 
 /// One state after a cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Cut {
     /// The number of entries of the log that came before it.
     pub place: usize,
     /// The unflushed writes that are there.
-    pub kept: Kept,
+    pub kept: KeptWrites,
     /// The reason why it is tried.
     pub why: Why,
 }
@@ -69,7 +69,7 @@ pub struct Count {
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
     let mut candidates = flushed(history, from_start, count.flushes, &mut random);
-    let strict = |&place: &usize| Cut { place, kept: Kept::None, why: Why::Acknowledged };
+    let strict = |&place: &usize| Cut { place, kept: KeptWrites::None, why: Why::Acknowledged };
     candidates.extend(history.acknowledgements().iter().map(strict));
     if count.all > 0 {
         candidates.extend(torn_in_upkeep(history, base, from_start, CANDIDATES * count.all, &mut random));
@@ -101,7 +101,7 @@ fn flushed(history: &History, from_start: bool, most: usize, random: &mut ChaCha
     let is_kept_up = |place: usize| upkeep.iter().any(|one| one.range.contains(&place));
     places.sort_by_key(|&place| (Some(place) != end, !is_kept_up(place)));
     places.truncate(most);
-    places.into_iter().map(|place| Cut { place, kept: Kept::None, why: Why::Flushed }).collect()
+    places.into_iter().map(|place| Cut { place, kept: KeptWrites::None, why: Why::Flushed }).collect()
 }
 
 /// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for: three in four are writes over
@@ -117,10 +117,10 @@ fn torn_in_upkeep(
     let upkeep = history.upkeep();
     let within = upkeep.iter().flat_map(|one| one.range.clone()).filter(|place| places.contains(place));
     let flushes: BTreeSet<usize> = within.filter(|&place| entries[place].is_flush()).collect();
-    let mut roll = Roll::new(entries, base.clone());
+    let mut roll = Replay::new(entries, base.clone());
     let (mut rewritten, mut others) = (Vec::new(), Vec::new());
     for place in flushes {
-        let before = roll.content(&Cut { place, kept: Kept::None, why: Why::Torn });
+        let before = roll.content(&Cut { place, kept: KeptWrites::None, why: Why::Torn });
         for (number, index) in states::unflushed(entries, place).into_iter().enumerate() {
             match states::can_be_torn(&entries[index]) {
                 true if states::is_rewritten(&before, &entries[index]) => rewritten.push((place, number)),
@@ -154,7 +154,7 @@ fn anywhere(history: &History, from_start: bool, many: usize, random: &mut ChaCh
 /// was drawn, which may not be tried.
 fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
     candidates.sort_by_key(|cut| (cut.place, cut.why));
-    let mut roll = Roll::new(history.entries(), base.clone());
+    let mut roll = Replay::new(history.entries(), base.clone());
     let mut promises: BTreeMap<usize, usize> = BTreeMap::new();
     let disk = |cut: Cut| {
         let promised = *promises.entry(cut.place).or_insert_with(|| history.promised(cut.place).len());

@@ -13,7 +13,7 @@ use crate::tree::Op;
 
 /// The writes that are kept of those that no flush followed, which are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptWrites {
     /// Nothing.
     None,
     /// Everything.
@@ -35,15 +35,15 @@ pub enum Kept {
     },
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeptWrites {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Kept::None => write!(to, "only what was flushed"),
-            Kept::All => write!(to, "everything that was written"),
-            Kept::First(count) => write!(to, "{count} of the writes that were not flushed, the first"),
-            Kept::Without(one) => write!(to, "all writes that were not flushed but number {}", one + 1),
-            Kept::Some(_) => write!(to, "some of the writes that were not flushed"),
-            Kept::Torn { write, sector, .. } => write!(
+            KeptWrites::None => write!(to, "only what was flushed"),
+            KeptWrites::All => write!(to, "everything that was written"),
+            KeptWrites::First(count) => write!(to, "{count} of the writes that were not flushed, the first"),
+            KeptWrites::Without(one) => write!(to, "all writes that were not flushed but number {}", one + 1),
+            KeptWrites::Some(_) => write!(to, "some of the writes that were not flushed"),
+            KeptWrites::Torn { write, sector, .. } => write!(
                 to,
                 "{write} of the writes that were not flushed and some sectors of {sector} bytes of the next one"
             ),
@@ -79,18 +79,18 @@ fn flushed(entries: &[Entry], place: usize) -> usize {
 }
 
 /// A state at random, of a kind at random.
-pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Kept {
+pub fn any(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> KeptWrites {
     if writes.is_empty() {
-        return Kept::None;
+        return KeptWrites::None;
     }
     let one = random.random_range(0..writes.len());
     match random.random_range(0..8) {
-        0 => Kept::None,
-        1 => Kept::All,
-        2 => Kept::First(one + 1),
-        3 => Kept::Without(one),
-        4 => Kept::Some(random.random()),
-        _ => torn(writes, entries, random).unwrap_or(Kept::First(one + 1)),
+        0 => KeptWrites::None,
+        1 => KeptWrites::All,
+        2 => KeptWrites::First(one + 1),
+        3 => KeptWrites::Without(one),
+        4 => KeptWrites::Some(random.random()),
+        _ => torn(writes, entries, random).unwrap_or(KeptWrites::First(one + 1)),
     }
 }
 
@@ -114,24 +114,28 @@ pub fn is_rewritten(before: &Content, entry: &Entry) -> bool {
 }
 
 /// A write of a number, torn.
-pub fn tear(write: usize, random: &mut ChaCha8Rng) -> Kept {
-    Kept::Torn { write, sector: SECTORS[random.random_range(0..SECTORS.len())], seed: random.random() }
+pub fn tear(write: usize, random: &mut ChaCha8Rng) -> KeptWrites {
+    KeptWrites::Torn { write, sector: SECTORS[random.random_range(0..SECTORS.len())], seed: random.random() }
 }
 
 /// One of the writes that are longer than a sector, torn; none if no write is.
-fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<Kept> {
+fn torn(writes: &[usize], entries: &[Entry], random: &mut ChaCha8Rng) -> Option<KeptWrites> {
     let sector = SECTORS[random.random_range(0..SECTORS.len())];
     let is_longer = |write: &usize| entries[writes[*write]].written().is_some_and(|bytes| bytes > sector);
     let longer: Vec<usize> = (0..writes.len()).filter(is_longer).collect();
     if longer.is_empty() {
         return None;
     }
-    Some(Kept::Torn { write: longer[random.random_range(0..longer.len())], sector, seed: random.random() })
+    Some(KeptWrites::Torn {
+        write: longer[random.random_range(0..longer.len())],
+        sector,
+        seed: random.random(),
+    })
 }
 
 /// The disk as cuts leave it, for cuts in the order of their places.
 #[derive(Debug)]
-pub struct Roll<'a> {
+pub struct Replay<'a> {
     entries: &'a [Entry],
     /// With everything that was flushed before the last cut.
     content: Content,
@@ -139,10 +143,10 @@ pub struct Roll<'a> {
     done: usize,
 }
 
-impl<'a> Roll<'a> {
+impl<'a> Replay<'a> {
     /// From the disk before the first entry.
-    pub fn new(entries: &'a [Entry], base: Content) -> Roll<'a> {
-        Roll { entries, content: base, done: 0 }
+    pub fn new(entries: &'a [Entry], base: Content) -> Replay<'a> {
+        Replay { entries, content: base, done: 0 }
     }
 
     /// The disk after a cut, whose place is not before that of the last one.
@@ -160,7 +164,7 @@ impl<'a> Roll<'a> {
             let is_pending = pending.get(number) == Some(&index);
             if !is_pending || cut.kept.keeps(number) {
                 content.apply(entry);
-            } else if let Kept::Torn { write, sector, seed } = cut.kept
+            } else if let KeptWrites::Torn { write, sector, seed } = cut.kept
                 && write == number
             {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -172,16 +176,16 @@ impl<'a> Roll<'a> {
     }
 }
 
-impl Kept {
+impl KeptWrites {
     /// True if the write of a number is there as a whole.
     fn keeps(&self, number: usize) -> bool {
         match *self {
-            Kept::None => false,
-            Kept::All => true,
-            Kept::First(count) => number < count,
-            Kept::Without(one) => number != one,
-            Kept::Some(seed) => ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random(),
-            Kept::Torn { write, .. } => number < write,
+            KeptWrites::None => false,
+            KeptWrites::All => true,
+            KeptWrites::First(count) => number < count,
+            KeptWrites::Without(one) => number != one,
+            KeptWrites::Some(seed) => ChaCha8Rng::seed_from_u64(seed.wrapping_add(number as u64)).random(),
+            KeptWrites::Torn { write, .. } => number < write,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::disk::log::Entry;
 use crate::history::Line;
 use crate::image::Image;
-use crate::tree::{Kind, Op, ROOT, Rights, Tree, What};
+use crate::tree::{Kind, NodeKind, Op, ROOT, Rights, Tree};
 
 /// The disk of these tests, in sectors.
 const SECTORS: u64 = 12;
@@ -59,7 +59,7 @@ proptest! {
         let history = history(&kinds);
         let base = Content::Disk(Image::default());
         let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
-        let mut roll = Roll::new(history.entries(), base.clone());
+        let mut roll = Replay::new(history.entries(), base.clone());
         for cut in &cuts {
             let found = sectors(&roll.content(cut));
             for (sector, &found) in (0..).zip(&found) {
@@ -70,8 +70,8 @@ proptest! {
                 let flush = (0..cut.place).rev().find(|&index| kinds[index].0 == 0).unwrap_or(0);
                 let durable = (0..flush).rev().find(reaches).map_or(0, |index| index as u8 + 1);
                 let later = (flush..cut.place).filter(reaches).any(|index| index as u8 + 1 == found);
-                prop_assert!(found == durable || later && cut.kept != Kept::None, "{:?}: {} in {}", cut, found, sector);
-                if cut.kept == Kept::All {
+                prop_assert!(found == durable || later && cut.kept != KeptWrites::None, "{:?}: {} in {}", cut, found, sector);
+                if cut.kept == KeptWrites::All {
                     let last = (0..cut.place).rev().find(reaches).map_or(0, |index| index as u8 + 1);
                     prop_assert_eq!(found, last);
                 }
@@ -86,7 +86,7 @@ proptest! {
         let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
         prop_assert!(cuts.len() <= 31);
         prop_assert_eq!(&cuts, &choose(&history, &base, false, Count { all: 20, flushes: 20, seed }));
-        let mut roll = Roll::new(history.entries(), base.clone());
+        let mut roll = Replay::new(history.entries(), base.clone());
         let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.content(cut).digest())).collect();
         prop_assert_eq!(disks.len(), cuts.len());
         prop_assert!(cuts.iter().all(|cut| !history.promised(cut.place).is_empty()));
@@ -100,13 +100,13 @@ fn every_kind_of_state_is_tried() {
     let history = history(&kinds);
     let cuts =
         choose(&history, &Content::Disk(Image::default()), false, Count { all: 200, flushes: 0, seed: 1 });
-    let tells: [fn(&Kept) -> bool; 6] = [
-        |kept| *kept == Kept::None,
-        |kept| *kept == Kept::All,
-        |kept| matches!(kept, Kept::First(_)),
-        |kept| matches!(kept, Kept::Without(_)),
-        |kept| matches!(kept, Kept::Some(_)),
-        |kept| matches!(kept, Kept::Torn { .. }),
+    let tells: [fn(&KeptWrites) -> bool; 6] = [
+        |kept| *kept == KeptWrites::None,
+        |kept| *kept == KeptWrites::All,
+        |kept| matches!(kept, KeptWrites::First(_)),
+        |kept| matches!(kept, KeptWrites::Without(_)),
+        |kept| matches!(kept, KeptWrites::Some(_)),
+        |kept| matches!(kept, KeptWrites::Torn { .. }),
     ];
     for (number, is_kind) in tells.iter().enumerate() {
         assert!(cuts.iter().any(|cut| is_kind(&cut.kept)), "none of the kind {number}");
@@ -135,7 +135,7 @@ fn replaced(syncs: [bool; 2]) -> (Vec<Entry>, Content) {
 fn held(content: &Content, name: &str) -> Option<(u64, Vec<u8>)> {
     let Content::Files(tree) = content else { panic!("it is no tree") };
     match &tree.node(tree.named(ROOT, name.as_ref())?)?.what {
-        What::File(image) => {
+        NodeKind::File(image) => {
             let ends = [image.bytes(0, 1), image.bytes(image.length().saturating_sub(1), 1)].concat();
             Some((image.length(), ends))
         }
@@ -148,20 +148,24 @@ fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     let state = |syncs, kept| {
         let (entries, base) = replaced(syncs);
         let cut = Cut { place: entries.len(), kept, why: Why::Acknowledged };
-        Roll::new(&entries, base).content(&cut)
+        Replay::new(&entries, base).content(&cut)
     };
     let [old, new] = [1, 2].map(|byte| Some((1024, vec![byte; 2])));
-    assert_eq!(held(&state([true, true], Kept::None), "data"), new);
-    assert_eq!(held(&state([true, false], Kept::None), "data"), old, "nobody synced the folder");
-    assert_eq!(held(&state([true, false], Kept::None), "new"), None);
-    assert_eq!(held(&state([false, true], Kept::None), "data"), Some((0, vec![])), "nobody synced the file");
-    assert_eq!(held(&state([false, false], Kept::All), "data"), new);
+    assert_eq!(held(&state([true, true], KeptWrites::None), "data"), new);
+    assert_eq!(held(&state([true, false], KeptWrites::None), "data"), old, "nobody synced the folder");
+    assert_eq!(held(&state([true, false], KeptWrites::None), "new"), None);
+    assert_eq!(
+        held(&state([false, true], KeptWrites::None), "data"),
+        Some((0, vec![])),
+        "nobody synced the file"
+    );
+    assert_eq!(held(&state([false, false], KeptWrites::All), "data"), new);
     // The name was given and the file not written.
-    assert_eq!(held(&state([false, false], Kept::Without(1)), "data"), Some((0, vec![])));
+    assert_eq!(held(&state([false, false], KeptWrites::Without(1)), "data"), Some((0, vec![])));
     // Only the rename is lost.
-    assert_eq!(held(&state([false, false], Kept::First(2)), "new"), new);
+    assert_eq!(held(&state([false, false], KeptWrites::First(2)), "new"), new);
     // A length may be kept without its bytes.
-    let torn = (0..32).map(|seed| state([false, true], Kept::Torn { write: 0, sector: 512, seed }));
+    let torn = (0..32).map(|seed| state([false, true], KeptWrites::Torn { write: 0, sector: 512, seed }));
     let torn: HashSet<_> = torn.map(|content| held(&content, "data")).collect();
     assert_eq!(torn.len(), 4, "each sector is there or not: {torn:?}");
     assert!(torn.iter().all(|held| held.as_ref().is_some_and(|(length, _)| *length == 1024)), "{torn:?}");
@@ -180,7 +184,7 @@ fn writes_over_what_was_there_are_torn_most_often() {
     let base = Content::Disk(Image::default());
     let torn = torn_in_upkeep(&history, &base, false, 40, &mut ChaCha8Rng::seed_from_u64(1));
     let number = |cut: &Cut| match cut.kept {
-        Kept::Torn { write, .. } => write,
+        KeptWrites::Torn { write, .. } => write,
         _ => panic!("{cut:?}"),
     };
     assert_eq!(torn.iter().filter(|cut| number(cut) == 5).count(), 30);
@@ -203,7 +207,7 @@ fn the_end_is_tried_where_a_drawn_cut_leaves_the_same_disk() {
     let base = Content::Disk(Image::default());
     for seed in 0..50 {
         let cuts = choose(&history, &base, false, Count { all: 1, flushes: 1, seed });
-        let mut roll = Roll::new(history.entries(), base.clone());
+        let mut roll = Replay::new(history.entries(), base.clone());
         assert!(cuts.iter().any(|cut| sectors(&roll.content(cut))[..4] == [2; 4]), "{cuts:?}");
     }
 }

@@ -78,7 +78,7 @@ impl System {
 }
 
 /// The time that processes may take to close their files on a file system.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MOUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes an empty file system in a new file.
 ///
@@ -132,7 +132,7 @@ impl Mounted {
     /// # Errors
     /// A process still uses it.
     pub fn unmount(mut self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MOUNT_TIMEOUT;
         loop {
             match umount2(&self.folder, MntFlags::empty()) {
                 Ok(()) => break,

@@ -20,7 +20,7 @@ use super::log::{self, Entry};
 /// The connection of a file system in user space to the kernel.
 const FUSE: &str = "/dev/fuse";
 /// The time that the process may take to end when its file system is unmounted.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SERVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The file system. Dropped, it is unmounted and its process ends.
 #[derive(Debug)]
@@ -76,14 +76,14 @@ impl Served {
     /// A process still uses it, or its process died meanwhile.
     pub fn finish(mut self) -> Result<Vec<Entry>> {
         // A loop device lets go of its file a moment after it was unmounted itself.
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SERVE_TIMEOUT;
         while let Err(error) = umount2(&self.folder, MntFlags::empty()) {
             if Instant::now() > deadline {
                 bail!("cannot unmount the recorder's files: {error}");
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let status = wait_at_most(&mut self.process, PATIENCE);
+        let status = wait_at_most(&mut self.process, SERVE_TIMEOUT);
         match status {
             Some(status) if status.success() => log::read(&self.log),
             Some(status) => bail!("the recorder of the disk failed: {status}"),
@@ -97,7 +97,7 @@ impl Drop for Served {
         if matches!(self.process.try_wait(), Ok(None)) {
             // Its connection ends with it, and so does every wait for the disk.
             let _ = self.process.kill();
-            wait_at_most(&mut self.process, PATIENCE);
+            wait_at_most(&mut self.process, SERVE_TIMEOUT);
         }
         let _ = umount2(&self.folder, MntFlags::MNT_DETACH);
     }

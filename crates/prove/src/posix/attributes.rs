@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use fuser::{FileAttr, FileType, INodeNo};
 use nix::libc;
 
-use crate::tree::{Kind, Number, Rights, Tree, What};
+use crate::tree::{Kind, NodeKind, Number, Rights, Tree};
 
 /// The number of the file that is the program's standard output.
 pub const OUTPUT_NODE: Number = 2;
@@ -18,11 +18,11 @@ pub fn attributes(tree: &Tree, number: Number) -> Option<FileAttr> {
         None => return None,
         Some(node) => {
             let (kind, size, rdev) = match &node.what {
-                What::Folder(_) => (FileType::Directory, 4096, 0),
-                What::File(image) => (FileType::RegularFile, image.length(), 0),
-                What::Other(Kind::Link(to)) => (FileType::Symlink, to.as_os_str().len() as u64, 0),
-                What::Other(Kind::Special(mode, rdev)) => (special(*mode), 0, *rdev),
-                What::Other(_) => return None,
+                NodeKind::Folder(_) => (FileType::Directory, 4096, 0),
+                NodeKind::File(image) => (FileType::RegularFile, image.length(), 0),
+                NodeKind::Other(Kind::Link(to)) => (FileType::Symlink, to.as_os_str().len() as u64, 0),
+                NodeKind::Other(Kind::Special(mode, rdev)) => (special(*mode), 0, *rdev),
+                NodeKind::Other(_) => return None,
             };
             (kind, size, node.rights, rdev)
         }

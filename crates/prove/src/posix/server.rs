@@ -24,7 +24,7 @@ use nix::libc;
 use super::attributes::{OUTPUT_NODE, attributes};
 use super::state::State;
 use crate::disk::log::Writer;
-use crate::tree::{Kind, Op, ROOT, Rights, Tree, What};
+use crate::tree::{Kind, NodeKind, Op, ROOT, Rights, Tree};
 
 /// The name of the file that is the program's standard output.
 pub const OUTPUT: &str = ".dyno-output";
@@ -138,7 +138,7 @@ impl Filesystem for Files {
 
     fn readlink(&self, _: &Request, node: INodeNo, reply: ReplyData) {
         match self.state().tree.node(node.0).map(|node| &node.what) {
-            Some(What::Other(Kind::Link(to))) => reply.data(to.as_os_str().as_encoded_bytes()),
+            Some(NodeKind::Other(Kind::Link(to))) => reply.data(to.as_os_str().as_encoded_bytes()),
             _ => reply.error(Errno::EINVAL),
         }
     }
@@ -235,7 +235,7 @@ impl Filesystem for Files {
         reply: ReplyData,
     ) {
         match self.state().tree.node(node.0).map(|node| &node.what) {
-            Some(What::File(image)) => reply.data(&image.bytes(offset, size as usize)),
+            Some(NodeKind::File(image)) => reply.data(&image.bytes(offset, size as usize)),
             _ => reply.data(&[]),
         }
     }

@@ -7,7 +7,7 @@ use nix::libc;
 
 use super::attributes::attributes;
 use crate::disk::log::Writer;
-use crate::tree::{Number, Op, Rights, Tree, What};
+use crate::tree::{NodeKind, Number, Op, Rights, Tree};
 
 /// Both.
 pub struct State {
@@ -55,7 +55,7 @@ impl State {
         let zeroes = mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) != 0;
         let keeps = mode & libc::FALLOC_FL_KEEP_SIZE != 0;
         let known = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
-        let Some(What::File(image)) = self.tree.node(node).map(|node| &node.what) else {
+        let Some(NodeKind::File(image)) = self.tree.node(node).map(|node| &node.what) else {
             return Err(Errno::ENODEV);
         };
         if mode & !known != 0 {

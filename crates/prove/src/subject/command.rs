@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use dyno_lab::interrupts::Interrupts;
 
-use super::{Found, Manner, Subject, Worked};
+use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::{Line, words};
 use crate::process::{Limit, Output, run};
 
@@ -48,31 +48,31 @@ impl Subject for Program {
         Ok(())
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let limit = Limit { patience: self.patience, manner };
         let mut command = Program::shell(&format!("read go; {}", self.command), folder);
         let start = Instant::now();
         let ended = run(&mut command, b"\n", Output::Recorder(output), limit, &self.interrupts)?;
         let failure = (!ended.is_success()).then(|| format!("the command {}", ended.describe()));
-        Ok(Worked { failure, took: start.elapsed() })
+        Ok(WorkOutcome { failure, took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
         words(line)
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
-        let limit = Limit { patience: self.patience, manner: Manner::default() };
+    fn check(&self, folder: &Path) -> Result<Contents> {
+        let limit = Limit { patience: self.patience, manner: WorkMode::default() };
         let ended =
             run(&mut Program::shell(&self.check, folder), &[], Output::Kept, limit, &self.interrupts)?;
         let number = |line: &str| line.strip_prefix("have ")?.trim().parse().ok();
         let commits: BTreeSet<u64> = ended.output.lines().filter_map(number).collect();
         if ended.is_late() {
-            return Ok(Found::late(format!("the check {}", ended.describe())));
+            return Ok(Contents::late(format!("the check {}", ended.describe())));
         }
         let troubles =
             if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
-        Ok(Found { commits, troubles, late: None })
+        Ok(Contents { commits, troubles, late: None })
     }
 
     fn before(&self) -> Option<u64> {

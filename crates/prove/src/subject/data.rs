@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use dyno_inputs::StoreDigest;
 use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Value, Work};
 
-use super::Found;
+use super::Contents;
 
 /// The table, and the store.
 pub const NAME: &str = "proof";
@@ -104,7 +104,7 @@ pub fn balances() -> String {
 }
 
 /// Holds the balances against the commits that are there.
-pub fn read_balances(rows: &[Vec<Value>], found: &mut Found) {
+pub fn read_balances(rows: &[Vec<Value>], found: &mut Contents) {
     let mut expected: BTreeMap<u64, i64> = (0..ACCOUNTS).map(|id| (id, 0)).collect();
     for &commit in found.commits.iter().filter(|&&commit| commit > 0) {
         let (from, to, sum) = transfer(commit);
@@ -146,8 +146,8 @@ pub fn rows() -> String {
 }
 
 /// The finding from the rows of the table, of which each commit has `parts`.
-pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Found {
-    let mut found = Found::default();
+pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Contents {
+    let mut found = Contents::default();
     let mut seen: BTreeMap<u64, u64> = BTreeMap::new();
     let mut last = None;
     for row in rows {
@@ -210,14 +210,14 @@ pub fn delete(commit: u64, per_commit: Option<u64>, folder: &Path) -> Result<Tes
 }
 
 /// The finding from the digest of a store that should hold the pairs of the first commits from 1 on.
-pub fn read_digest(row: &[Value]) -> Found {
+pub fn read_digest(row: &[Value]) -> Contents {
     let many = row.first().and_then(number).unwrap_or_default();
     let mut digest = StoreDigest::default();
     (1..=many.min(CLIENT)).for_each(|commit| digest.add(&commit.to_be_bytes(), value(commit, 0).as_bytes()));
     if digest.answer() == row {
-        return Found { commits: (0..=many).collect(), ..Found::default() };
+        return Contents { commits: (0..=many).collect(), ..Contents::default() };
     }
-    Found::trouble(format!("there are {many} pairs, which are not the first that were written"))
+    Contents::trouble(format!("there are {many} pairs, which are not the first that were written"))
 }
 
 /// The store.
@@ -254,11 +254,11 @@ mod tests {
     #[test]
     fn whole_commits_are_found_and_halves_are_told() {
         let found = read_rows(&[row(0, 0), row(0, 1), row(2, 0), row(2, 1)], PARTS);
-        assert_eq!(found, Found { commits: [0, 2].into(), ..Found::default() });
+        assert_eq!(found, Contents { commits: [0, 2].into(), ..Contents::default() });
         let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)], PARTS);
         assert_eq!((found.commits, found.troubles.len()), ([0].into(), 1));
         let found = read_rows(&[row(0, 0), row(1, 0)], ONE);
-        assert_eq!(found, Found { commits: [0, 1].into(), ..Found::default() });
+        assert_eq!(found, Contents { commits: [0, 1].into(), ..Contents::default() });
         assert_eq!(statements(1, ONE).len() + 3, statements(1, PARTS).len());
         let mut wrong = row(0, 1);
         wrong[2] = Value::Text("torn".to_owned());
@@ -277,7 +277,7 @@ mod tests {
         }
         let row = |(id, sum): (usize, &i64)| vec![Value::Integer(id as i64), Value::Integer(*sum)];
         let mut rows: Vec<Vec<Value>> = balances.iter().enumerate().map(row).collect();
-        let mut found = Found { commits: commits.into(), ..Found::default() };
+        let mut found = Contents { commits: commits.into(), ..Contents::default() };
         read_balances(&rows, &mut found);
         assert_eq!(found.troubles, [""; 0]);
         rows[transfer(1).0 as usize][1] = Value::Text("0".to_owned());

@@ -9,7 +9,7 @@ use dyno_engine::Key;
 use dyno_lab::file_system::Mounted;
 use dyno_record::Placement;
 
-use super::{Found, Manner, Subject, Worked};
+use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::Line;
 
 /// The one within.
@@ -34,19 +34,19 @@ impl Subject for Encrypted {
         self.inner.prepare(mounted.clear())
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let mounted = self.open(folder)?;
-        self.inner.work(mounted.clear(), output, Manner { below: Some(folder), ..manner })
+        self.inner.work(mounted.clear(), output, WorkMode { below: Some(folder), ..manner })
     }
 
     fn read(&self, line: &str) -> Line {
         self.inner.read(line)
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
+    fn check(&self, folder: &Path) -> Result<Contents> {
         match self.open(folder) {
             Ok(mounted) => self.inner.check(mounted.clear()),
-            Err(error) => Ok(Found::trouble(format!("{error:#}"))),
+            Err(error) => Ok(Contents::trouble(format!("{error:#}"))),
         }
     }
 

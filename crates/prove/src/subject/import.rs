@@ -12,7 +12,7 @@ use dyno_lab::environment;
 use dyno_protocol::{Server, Value};
 
 use super::link::Link;
-use super::{Embedded, Found, Manner, PrivateSubject, Subject, Worked, data};
+use super::{Contents, Embedded, PrivateSubject, Subject, WorkMode, WorkOutcome, data};
 use crate::history::Line;
 use crate::process::{Ended, Late, Limit, Output, run};
 
@@ -106,7 +106,7 @@ fn is_whole(row: &[Value]) -> bool {
 }
 
 /// Adds to `found` the state of the import whose table holds this; nothing if there is no table.
-fn judge(found: &mut Found, row: Option<&[Value]>) {
+fn judge(found: &mut Contents, row: Option<&[Value]>) {
     match row {
         None => {}
         Some(row) if is_whole(row) => drop(found.commits.insert(IMPORTED)),
@@ -118,15 +118,15 @@ fn read(line: &str) -> Line {
     if line.contains(DONE) { Line::Acknowledged(IMPORTED) } else { Line::Other }
 }
 
-fn worked(ended: &Ended, start: Instant) -> Worked {
+fn worked(ended: &Ended, start: Instant) -> WorkOutcome {
     let failure = (!ended.is_success()).then(|| format!("the import {}", ended.describe()));
-    Worked { failure, took: start.elapsed() }
+    WorkOutcome { failure, took: start.elapsed() }
 }
 
 impl SqliteImport {
     /// The state of the import.
-    fn look_at(&self, folder: &Path) -> Result<Found> {
-        let mut found = Found { commits: [BEFORE].into(), ..Found::default() };
+    fn look_at(&self, folder: &Path) -> Result<Contents> {
+        let mut found = Contents { commits: [BEFORE].into(), ..Contents::default() };
         if !self.is_existing && !Self::database(folder).exists() {
             return Ok(found);
         }
@@ -166,7 +166,7 @@ impl Subject for SqliteImport {
         }
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let limit = Limit { patience: self.look.patience, manner };
         let start = Instant::now();
         let into = Self::database(folder).display().to_string();
@@ -177,9 +177,9 @@ impl Subject for SqliteImport {
         read(line)
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
+    fn check(&self, folder: &Path) -> Result<Contents> {
         self.look_at(folder).or_else(|error| match error.is::<Late>() {
-            true => Ok(Found::late(format!("{error:#}"))),
+            true => Ok(Contents::late(format!("{error:#}"))),
             false => Err(error),
         })
     }
@@ -213,7 +213,7 @@ impl ServerImport {
         }
     }
 
-    fn look(&self, link: &Link) -> Result<Found> {
+    fn look(&self, link: &Link) -> Result<Contents> {
         let mut found = self.server.look_with(link)?;
         let tables = format!("SELECT table_name FROM information_schema.tables WHERE table_name = '{TABLE}'");
         match link.rows(&tables)?.is_empty() {
@@ -229,7 +229,7 @@ impl Subject for ServerImport {
         self.server.prepare(folder)
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let PrivateSubject { patience, interrupts, .. } = &self.server;
         let mut server = self.server.begin(folder, &output, manner)?;
         let mut command = self.import.command(&self.url(&server.connection("")));
@@ -249,7 +249,7 @@ impl Subject for ServerImport {
         read(line)
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
+    fn check(&self, folder: &Path) -> Result<Contents> {
         self.server.check_by(folder, |link| self.look(link))
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::calls::Watch;
+use crate::calls::CallWatch;
 use crate::history::Line;
 pub use command::Program;
 pub use data::CLIENT;
@@ -31,7 +31,7 @@ const UPKEEP: &str = "upkeep ";
 
 /// The finding in a folder after a cut or a kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Contents {
     /// The commits that are there, whole.
     pub commits: BTreeSet<u64>,
     /// Errors other than missing commits: it does not open, half a transaction, a failed check of the engine's own.
@@ -40,21 +40,21 @@ pub struct Found {
     pub late: Option<String>,
 }
 
-impl Found {
+impl Contents {
     /// Nothing but one thing that is wrong.
-    pub fn trouble(what: String) -> Found {
-        Found { troubles: vec![what], ..Found::default() }
+    pub fn trouble(what: String) -> Contents {
+        Contents { troubles: vec![what], ..Contents::default() }
     }
 
     /// Nothing is known, because the look did not end in time.
-    pub fn late(why: String) -> Found {
-        Found { late: Some(why), ..Found::default() }
+    pub fn late(why: String) -> Contents {
+        Contents { late: Some(why), ..Contents::default() }
     }
 }
 
 /// The outcome of a program's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Worked {
+pub struct WorkOutcome {
     /// The reason why it did not come to its end, if it did not.
     pub failure: Option<String>,
     /// The duration of its commits; where they cannot be timed separately, with the work before and after them.
@@ -63,11 +63,11 @@ pub struct Worked {
 
 /// The way in which a subject is to work.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manner<'a> {
+pub struct WorkMode<'a> {
     /// The time after which it is killed; none where it may come to its end.
     pub kill_after: Option<Duration>,
     /// The tracer that watches it, from before the first commit on.
-    pub watch: Option<&'a Watch>,
+    pub watch: Option<&'a CallWatch>,
     /// The last commit that is there already, where it is to go on after a power cut: a few more follow.
     pub after: Option<u64>,
     /// The folder in which an encrypting file system keeps the encrypted files.
@@ -86,7 +86,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// It cannot be started, or dyno is asked to stop.
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked>;
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome>;
 
     /// The meaning of a line of its output.
     fn read(&self, line: &str) -> Line;
@@ -95,7 +95,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// It cannot be looked at, for reasons that are not the folder's; or dyno is asked to stop.
-    fn check(&self, folder: &Path) -> Result<Found>;
+    fn check(&self, folder: &Path) -> Result<Contents>;
 
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;

@@ -17,9 +17,9 @@ use dyno_plan::probe;
 use dyno_protocol::{Event, Operation, Test, Value};
 use dyno_suite::NO_SQL;
 
-use super::{Found, Manner, Subject, UPKEEP, Worked, data, threads};
+use super::{Contents, Subject, UPKEEP, WorkMode, WorkOutcome, data, threads};
 use crate::history::Line;
-use crate::mark::Mark;
+use crate::phase::PhaseMarker;
 use crate::process::{Ended, Late, Limit, Output, run};
 
 /// The folder of the database on the disk.
@@ -72,7 +72,7 @@ impl Embedded {
             data::test(&number.to_string(), std::slice::from_ref(text), &self.inputs)
         };
         let tests = statements.iter().enumerate().map(test).collect::<Result<_>>()?;
-        let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
+        let ended = self.start(folder, tests, Output::Kept, WorkMode::default())?;
         if ended.is_late() {
             return Err(Late(format!("the runner {}", ended.describe())).into());
         }
@@ -130,7 +130,7 @@ impl Embedded {
         session: (u64, u64),
         folder: &Path,
         output: &File,
-        manner: Manner,
+        manner: WorkMode,
     ) -> Result<Option<String>> {
         let one = |client: u64| -> Result<Option<String>> {
             let output = Output::Recorder(output.try_clone()?);
@@ -165,9 +165,9 @@ impl Embedded {
     }
 
     /// The finding from the answers about a store, of which the last is its digest.
-    fn read_store(&self, answers: &[Vec<Vec<Value>>]) -> Found {
+    fn read_store(&self, answers: &[Vec<Vec<Value>>]) -> Contents {
         let row = |answer: &[Vec<Value>]| answer.first().cloned().unwrap_or_default();
-        let Some((digest, clients)) = answers.split_last() else { return Found::default() };
+        let Some((digest, clients)) = answers.split_last() else { return Contents::default() };
         if clients.is_empty() {
             return data::read_digest(&row(digest));
         }
@@ -175,7 +175,7 @@ impl Embedded {
         threads::read(&clients.iter().map(count).collect::<Vec<_>>(), &row(digest))
     }
 
-    fn start(&self, folder: &Path, tests: Vec<Test>, output: Output, manner: Manner) -> Result<Ended> {
+    fn start(&self, folder: &Path, tests: Vec<Test>, output: Output, manner: WorkMode) -> Result<Ended> {
         let directory = folder.join(DATABASE);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
         let mut job = probe(&self.contender, &directory);
@@ -197,7 +197,7 @@ impl Subject for Embedded {
             first.setup.push(data::table());
             first.setup.extend((self.clients > 1).then(data::accounts).into_iter().flatten());
         }
-        let ended = self.start(folder, vec![first], Output::Kept, Manner::default())?;
+        let ended = self.start(folder, vec![first], Output::Kept, WorkMode::default())?;
         match (ended.is_success(), answers(&ended).failed) {
             (true, None) => Ok(()),
             (_, Some(why)) => bail!("the first commit failed: {why}"),
@@ -205,7 +205,7 @@ impl Subject for Embedded {
         }
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let start = Instant::now();
         let sessions = if self.is_mixed() || manner.after.is_some() {
             1
@@ -216,14 +216,14 @@ impl Subject for Embedded {
         for session in 0..sessions {
             let left = manner.kill_after.map(|after| after.saturating_sub(start.elapsed()));
             failure =
-                self.session((session, sessions), folder, &output, Manner { kill_after: left, ..manner })?;
+                self.session((session, sessions), folder, &output, WorkMode { kill_after: left, ..manner })?;
             if failure.is_some() || session + 1 == sessions {
                 break;
             }
-            Mark::Closed.set(&output)?;
+            PhaseMarker::Closed.set(&output)?;
             self.report_files(folder, &output)?;
         }
-        Ok(Worked { failure, took: start.elapsed() })
+        Ok(WorkOutcome { failure, took: start.elapsed() })
     }
 
     fn read(&self, line: &str) -> Line {
@@ -243,7 +243,7 @@ impl Subject for Embedded {
         }
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
+    fn check(&self, folder: &Path) -> Result<Contents> {
         let is_shared = self.clients > 1;
         let mut tests = Vec::new();
         if self.has_sql() {
@@ -261,9 +261,9 @@ impl Subject for Embedded {
             tests.push(data::delete(FIRST, self.contender.per_commit, &self.inputs)?);
         }
         let asked = tests.len();
-        let ended = self.start(folder, tests, Output::Kept, Manner::default())?;
+        let ended = self.start(folder, tests, Output::Kept, WorkMode::default())?;
         if ended.is_late() {
-            return Ok(Found::late(format!("the runner {}", ended.describe())));
+            return Ok(Contents::late(format!("the runner {}", ended.describe())));
         }
         let answers = answers(&ended);
         let is_whole = answers.rows.len() == asked;
@@ -271,7 +271,7 @@ impl Subject for Embedded {
             (Some(rows), true) => data::read_rows(rows, data::PARTS),
             // Only complete answers say anything about a store.
             (Some(_), false) if is_whole => self.read_store(&answers.rows),
-            _ => Found::default(),
+            _ => Contents::default(),
         };
         let others = answers.rows.get(1..).filter(|_| self.has_sql()).unwrap_or_default();
         if is_shared && let Some(rows) = others.first() {

@@ -19,9 +19,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::link::Link;
-use super::{Found, Manner, Subject, UPKEEP, Worked, data};
+use super::{Contents, Subject, UPKEEP, WorkMode, WorkOutcome, data};
 use crate::history::{Line, words};
-use crate::mark::Mark;
+use crate::phase::PhaseMarker;
 
 /// The data while no server runs on them.
 const DATA: &str = "data";
@@ -188,7 +188,7 @@ impl PrivateSubject {
 
     /// Starts the server on the data that are there, for those who work and say so in `output`. Cuts come after that:
     /// where the data are is dyno's doing, and no engine answers for it.
-    pub fn begin(&self, folder: &Path, output: &File, manner: Manner) -> Result<PrivateServer> {
+    pub fn begin(&self, folder: &Path, output: &File, manner: WorkMode) -> Result<PrivateServer> {
         let data = left(folder)?.context("the folder of the data is gone")?;
         let mut server = self.resume(folder, &data)?;
         drop(self.reach(&mut server)?);
@@ -205,12 +205,12 @@ impl PrivateSubject {
         for named in [folder, server.folder()] {
             File::open(named)?.sync_all()?;
         }
-        Mark::Begins.set(output)?;
+        PhaseMarker::Begins.set(output)?;
         Ok(server)
     }
 
     /// The commits that a server found, and its complaints.
-    pub fn look_with(&self, link: &Link) -> Result<Found> {
+    pub fn look_with(&self, link: &Link) -> Result<Contents> {
         let rows = link.rows(&data::rows())?;
         let mut found = data::read_rows(&rows, self.parts());
         if self.speaks() == Protocol::Postgres {
@@ -236,15 +236,15 @@ impl PrivateSubject {
     ///
     /// # Errors
     /// As for [`Subject::check`].
-    pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Found>) -> Result<Found> {
-        let trouble = |why: String| Ok(Found::trouble(why));
+    pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Contents>) -> Result<Contents> {
+        let trouble = |why: String| Ok(Contents::trouble(why));
         let Some(data) = left(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
         let mut server = match self.resume(folder, &data) {
             Ok(server) => server,
             Err(error) => {
                 self.interrupts.check()?;
                 return match error.is::<NotReady>() {
-                    true => Ok(Found::late(format!("{error:#}"))),
+                    true => Ok(Contents::late(format!("{error:#}"))),
                     false => trouble(format!("{error:#}")),
                 };
             }
@@ -259,7 +259,7 @@ impl PrivateSubject {
         // The server's unwritten data are no longer needed.
         server.kill();
         found.or_else(|error| match is_late {
-            true => Ok(Found::late(format!("the server did not answer in time: {error:#}"))),
+            true => Ok(Contents::late(format!("the server did not answer in time: {error:#}"))),
             false => trouble(format!("{error:#}")),
         })
     }
@@ -291,7 +291,7 @@ impl Subject for PrivateSubject {
         keep(&server, folder)
     }
 
-    fn work(&self, folder: &Path, output: File, manner: Manner) -> Result<Worked> {
+    fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let mut server = self.begin(folder, &output, manner)?;
         let address = server.connection("");
         manner.watch.map_or(Ok(()), |watch| watch.begin(server.process()))?;
@@ -324,14 +324,14 @@ impl Subject for PrivateSubject {
         server.stop();
         keep(&server, folder)?;
         let failure = done.err().map(|error| format!("{error:#}"));
-        Ok(Worked { failure: failure.filter(|_| kill_after.is_none()), took })
+        Ok(WorkOutcome { failure: failure.filter(|_| kill_after.is_none()), took })
     }
 
     fn read(&self, line: &str) -> Line {
         line.strip_prefix(UPKEEP).map_or_else(|| words(line), |name| Line::Upkeep(name.to_owned()))
     }
 
-    fn check(&self, folder: &Path) -> Result<Found> {
+    fn check(&self, folder: &Path) -> Result<Contents> {
         self.check_by(folder, |link| self.look_with(link))
     }
 

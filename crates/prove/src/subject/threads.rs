@@ -11,10 +11,10 @@ use dyno_protocol::{
     StoreDoes, Test, Value, Work,
 };
 
-use super::{Found, data};
+use super::{Contents, data};
 
 /// The time for which a commit may wait for another client's, in nanoseconds.
-const PATIENCE: u64 = 20_000_000_000;
+const RETRY_NS: u64 = 20_000_000_000;
 
 /// The test in which `clients` clients make all commits, each its share; the files go into `folder`.
 pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<Test> {
@@ -36,7 +36,7 @@ pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<
         fields: fields(has_sql),
         clients: clients as u32,
         steps: (0..clients).map(steps).collect::<Result<_>>()?,
-        patience_ns: PATIENCE,
+        patience_ns: RETRY_NS,
         store: (!has_sql).then(data::store),
         tells: Some(0),
         ..MixWork::default()
@@ -115,7 +115,7 @@ pub fn look(clients: u64, commits: u64, folder: &Path) -> Result<Vec<Test>> {
 
 /// The commits found, given the number of pairs of each client and the digest of the whole store without the first
 /// commit's pair: the first commits of each client, and nothing else.
-pub fn read(counts: &[u64], digest: &[Value]) -> Found {
+pub fn read(counts: &[u64], digest: &[Value]) -> Contents {
     let of = |(client, &count): (u64, &u64)| (1..=count).map(move |number| client * data::CLIENT + number);
     let mut commits: BTreeSet<u64> = (0..).zip(counts).flat_map(of).collect();
     let mut expected = StoreDigest::default();
@@ -127,10 +127,10 @@ pub fn read(counts: &[u64], digest: &[Value]) -> Found {
             "of the clients' pairs {} are there, and they are not the first of each",
             data::shown(&counts)
         );
-        return Found::trouble(trouble);
+        return Contents::trouble(trouble);
     }
     commits.insert(0);
-    Found { commits, ..Found::default() }
+    Contents { commits, ..Contents::default() }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use nix::unistd::Uid;
 
-use super::{Kind, Node, Number, Op, ROOT, Rights, Tree, What};
+use super::{Kind, Node, NodeKind, Number, Op, ROOT, Rights, Tree};
 use crate::image::Image;
 
 impl Tree {
@@ -60,22 +60,22 @@ impl Tree {
     }
 
     fn put(&self, folder: &Node, place: &Path) -> Result<()> {
-        let What::Folder(names) = &folder.what else { return Ok(()) };
+        let NodeKind::Folder(names) = &folder.what else { return Ok(()) };
         for (name, number) in names {
             let path = place.join(name);
             // A name whose file was never made durable names nothing that could be read.
             let Some(node) = self.node(*number) else { continue };
             match &node.what {
-                What::Folder(_) => {
+                NodeKind::Folder(_) => {
                     fs::create_dir(&path)?;
                     self.put(node, &path)?;
                 }
-                What::File(image) => {
+                NodeKind::File(image) => {
                     image.write(&path)?;
                     give(node, &path)?;
                 }
-                What::Other(Kind::Link(to)) => symlink(to, &path)?,
-                What::Other(_) => drop(File::create(&path)?),
+                NodeKind::Other(Kind::Link(to)) => symlink(to, &path)?,
+                NodeKind::Other(_) => drop(File::create(&path)?),
             }
         }
         give(folder, place)

@@ -18,7 +18,7 @@ const FIRST: Number = 16;
 
 /// The kind and the content of a node.
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum NodeKind {
     /// A folder, with what has which name in it.
     Folder(BTreeMap<OsString, Number>),
     /// A file, with what it holds.
@@ -31,7 +31,7 @@ pub enum What {
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Its kind and content.
-    pub what: What,
+    pub what: NodeKind,
     /// Its owner and permissions.
     pub rights: Rights,
 }
@@ -45,7 +45,7 @@ pub struct Tree {
 impl Tree {
     /// An empty folder.
     pub fn new(rights: Rights) -> Tree {
-        let root = Node { what: What::Folder(BTreeMap::new()), rights };
+        let root = Node { what: NodeKind::Folder(BTreeMap::new()), rights };
         Tree { nodes: [(ROOT, Arc::new(root))].into() }
     }
 
@@ -62,7 +62,7 @@ impl Tree {
     /// All names in a folder.
     pub fn names(&self, folder: Number) -> Option<&BTreeMap<OsString, Number>> {
         match &self.node(folder)?.what {
-            What::Folder(names) => Some(names),
+            NodeKind::Folder(names) => Some(names),
             _ => None,
         }
     }
@@ -77,9 +77,9 @@ impl Tree {
         match op {
             Op::Make(number, kind, rights) => {
                 let what = match kind {
-                    Kind::Folder => What::Folder(BTreeMap::new()),
-                    Kind::File => What::File(Image::default()),
-                    other => What::Other(other.clone()),
+                    Kind::Folder => NodeKind::Folder(BTreeMap::new()),
+                    Kind::File => NodeKind::File(Image::default()),
+                    other => NodeKind::Other(other.clone()),
                 };
                 self.nodes.insert(*number, Arc::new(Node { what, rights: *rights }));
             }
@@ -111,7 +111,7 @@ impl Tree {
 
     fn content(&mut self, number: Number, change: impl FnOnce(&mut Image)) {
         self.change(number, |node| {
-            if let What::File(image) = &mut node.what {
+            if let NodeKind::File(image) = &mut node.what {
                 change(image);
             }
         });
@@ -119,7 +119,7 @@ impl Tree {
 
     fn name(&mut self, folder: Number, name: &OsStr, node: Option<Number>) {
         self.change(folder, |folder| {
-            let What::Folder(names) = &mut folder.what else { return };
+            let NodeKind::Folder(names) = &mut folder.what else { return };
             match node {
                 Some(node) => names.insert(name.to_owned(), node),
                 None => names.remove(name),
@@ -143,15 +143,15 @@ impl Tree {
     fn hash(&self, number: Number, hasher: &mut DefaultHasher) {
         match self.node(number).map(|node| &node.what) {
             None => 0.hash(hasher),
-            Some(What::Folder(names)) => {
+            Some(NodeKind::Folder(names)) => {
                 names.len().hash(hasher);
                 for (name, &number) in names {
                     name.hash(hasher);
                     self.hash(number, hasher);
                 }
             }
-            Some(What::File(image)) => (image.length(), image.digest()).hash(hasher),
-            Some(What::Other(kind)) => format!("{kind:?}").hash(hasher),
+            Some(NodeKind::File(image)) => (image.length(), image.digest()).hash(hasher),
+            Some(NodeKind::Other(kind)) => format!("{kind:?}").hash(hasher),
         }
     }
 }

@@ -53,9 +53,9 @@ impl Extent {
 
     /// The lines that are missing up to what is known of a run now. Answers come before the trials that name them.
     pub(super) fn missing(&self, run: &Run) -> Vec<Line> {
-        let told = |place: &usize| self.contenders.get(*place) != Some(&run.contenders[*place]);
+        let reported = |place: &usize| self.contenders.get(*place) != Some(&run.contenders[*place]);
         let contenders = (0..run.contenders.len())
-            .filter(told)
+            .filter(reported)
             .map(|place| Line::Contender { place, record: Box::new(run.contenders[place].clone()) });
         let answers = run.answers.iter().skip(self.answers).cloned().map(Line::Answer);
         let trials = run.trials.iter().skip(self.trials).cloned().map(Line::Trial);

@@ -62,13 +62,13 @@ fn parse_run(text: &str, path: &Path) -> Result<Run> {
 fn schema(text: &str, first: &str, path: &Path) -> Result<String> {
     /// The part of a run that tells whether the rest can be read.
     #[derive(Deserialize)]
-    struct Head {
+    struct RunHeader {
         schema: Option<String>,
     }
     /// The same of a first line.
     #[derive(Deserialize)]
     struct FirstLine {
-        run: Head,
+        run: RunHeader,
     }
     let name = path.display();
     let head = match serde_json::from_str::<FirstLine>(first) {

@@ -5,7 +5,7 @@ use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
-use crate::{Around, Sought};
+use crate::{ActivitySample, RateAttempt};
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -20,11 +20,11 @@ struct Form {
     #[serde(default)]
     due: Option<u64>,
     #[serde(default)]
-    sought: Option<Sought>,
+    sought: Option<RateAttempt>,
     #[serde(default)]
     slices: Option<u32>,
     #[serde(default)]
-    around: Vec<Around>,
+    around: Vec<ActivitySample>,
     #[serde(default)]
     beat_ns: Option<f64>,
     /// Of an earlier version only.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_protocol::{MixClass, MixWork};
 
-use super::doer::{Doer, Run};
-use super::kept::Kept;
+use super::executor::{Executor, StatementExecutor};
+use super::kept::KeptRows;
 use super::program::{Executed, Program};
 use super::recorder::{Recorder, Times, Window};
 use super::{Step, Steps, Value, Values};
@@ -34,7 +34,7 @@ pub struct Client<'a> {
     /// For each class the order of its statements, where they have one of their own.
     pub programs: &'a [Option<Program>],
     /// For each class what its statements keep.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<KeptRows>>,
     /// The sink of other rows, which counts and keeps none.
     pub answer: Answer,
 }
@@ -63,7 +63,7 @@ impl Client<'_> {
     ///
     /// # Errors
     /// An operation failed in a way that another try does not mend.
-    pub fn work(&mut self, doer: &mut impl Doer, began: Instant, recorder: &mut Recorder) -> Result<()> {
+    pub fn work(&mut self, doer: &mut impl Executor, began: Instant, recorder: &mut Recorder) -> Result<()> {
         wake_in_time();
         let mut own = 0;
         let mut free = since(began);
@@ -116,7 +116,7 @@ impl Client<'_> {
     #[inline]
     pub fn step(
         &mut self,
-        doer: &mut impl Doer,
+        doer: &mut impl Executor,
         step: &Step,
         (due, free, sent): (Option<u64>, u64, u64),
         began: Instant,
@@ -152,7 +152,7 @@ impl Client<'_> {
     #[inline]
     fn operation(
         &mut self,
-        doer: &mut impl Doer,
+        doer: &mut impl Executor,
         class: usize,
         step: &Step,
         sent: u64,
@@ -167,7 +167,7 @@ impl Client<'_> {
             if self.mix.classes[class].ignores.iter().any(|code| doer.has_code(&error, code)) {
                 return Ok(Ended { retried, tried: Some(Tried::Ignored) });
             }
-            if !doer.may_pass(&error) {
+            if !doer.is_retryable(&error) {
                 return Err(error);
             }
             if since(began).saturating_sub(sent) > self.mix.patience_ns {
@@ -179,7 +179,7 @@ impl Client<'_> {
 
     /// One try.
     #[inline]
-    fn attempt(&mut self, doer: &mut impl Doer, class: usize, step: &Step) -> Result<Tried> {
+    fn attempt(&mut self, doer: &mut impl Executor, class: usize, step: &Step) -> Result<Tried> {
         let Client { mix, firsts, programs, kept, answer, .. } = self;
         let (of, program) = (&mix.classes[class], programs[class].as_ref());
         let work = Attempt { of, first: firsts[class], program, kept: &mut kept[class], answer, step };
@@ -203,7 +203,7 @@ pub struct Attempt<'a> {
     /// The position of the class's first statement.
     first: usize,
     program: Option<&'a Program>,
-    kept: &'a mut [Kept],
+    kept: &'a mut [KeptRows],
     answer: &'a mut Answer,
     step: &'a Step<'a>,
 }
@@ -220,11 +220,11 @@ impl Attempt<'_> {
 
     /// Executes all of them by the given executor.
     #[inline]
-    pub fn with(self, doer: &mut impl Run) -> Result<Tried> {
+    pub fn with(self, doer: &mut impl StatementExecutor) -> Result<Tried> {
         let Attempt { of, first, program, kept, answer, step } = self;
         if let Some(program) = program {
             let keeps = doer.keeps();
-            let run = |statement: usize, values: &Values, kept: Option<&mut Kept>| match kept {
+            let run = |statement: usize, values: &Values, kept: Option<&mut KeptRows>| match kept {
                 Some(kept) => doer.run(first + statement, values, kept),
                 None => doer.run(first + statement, values, answer),
             };

@@ -6,9 +6,9 @@ use super::Value;
 
 /// The rows of one statement that are kept. Its memory is used again for the next operation.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct KeptRows {
     shape: MixRows,
-    cells: Vec<Cell>,
+    cells: Vec<KeptCell>,
     bytes: Vec<u8>,
     /// The columns of the current row so far.
     column: usize,
@@ -18,7 +18,7 @@ pub struct Kept {
 
 /// A value; text and blobs lie among the bytes.
 #[derive(Debug, Clone, Copy)]
-enum Cell {
+enum KeptCell {
     Null,
     Integer(i64),
     Real(f64),
@@ -26,10 +26,10 @@ enum Cell {
     Blob(usize, usize),
 }
 
-impl Kept {
+impl KeptRows {
     /// Room for rows of a shape.
-    pub fn new(shape: MixRows) -> Kept {
-        Kept { shape, ..Kept::default() }
+    pub fn new(shape: MixRows) -> KeptRows {
+        KeptRows { shape, ..KeptRows::default() }
     }
 
     /// Returns true if a statement without a row fails.
@@ -55,17 +55,17 @@ impl Kept {
     #[inline]
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
         match self.cells.get(row * self.shape.columns + column) {
-            None | Some(Cell::Null) => Value::Null,
-            Some(Cell::Integer(number)) => Value::Integer(*number),
-            Some(Cell::Real(number)) => Value::Real(*number),
-            Some(&Cell::Text(start, end)) => Value::Text(&self.bytes[start..end]),
-            Some(&Cell::Blob(start, end)) => Value::Blob(&self.bytes[start..end]),
+            None | Some(KeptCell::Null) => Value::Null,
+            Some(KeptCell::Integer(number)) => Value::Integer(*number),
+            Some(KeptCell::Real(number)) => Value::Real(*number),
+            Some(&KeptCell::Text(start, end)) => Value::Text(&self.bytes[start..end]),
+            Some(&KeptCell::Blob(start, end)) => Value::Blob(&self.bytes[start..end]),
         }
     }
 
     /// Adds a cell where it is kept: columns beyond the named ones are not, nor rows after the first where that is all.
     #[inline]
-    fn add(&mut self, cell: impl FnOnce(&mut Vec<u8>) -> Cell) {
+    fn add(&mut self, cell: impl FnOnce(&mut Vec<u8>) -> KeptCell) {
         if self.column < self.shape.columns && (self.shape.all || self.rows == 0) {
             let cell = cell(&mut self.bytes);
             self.cells.push(cell);
@@ -74,20 +74,20 @@ impl Kept {
     }
 }
 
-impl Sink for Kept {
+impl Sink for KeptRows {
     #[inline]
     fn null(&mut self) {
-        self.add(|_| Cell::Null);
+        self.add(|_| KeptCell::Null);
     }
 
     #[inline]
     fn integer(&mut self, value: i64) {
-        self.add(|_| Cell::Integer(value));
+        self.add(|_| KeptCell::Integer(value));
     }
 
     #[inline]
     fn real(&mut self, value: f64) {
-        self.add(|_| Cell::Real(value));
+        self.add(|_| KeptCell::Real(value));
     }
 
     #[inline]
@@ -95,7 +95,7 @@ impl Sink for Kept {
         self.add(|bytes| {
             let start = bytes.len();
             bytes.extend_from_slice(value);
-            Cell::Text(start, bytes.len())
+            KeptCell::Text(start, bytes.len())
         });
     }
 
@@ -104,7 +104,7 @@ impl Sink for Kept {
         self.add(|bytes| {
             let start = bytes.len();
             bytes.extend_from_slice(value);
-            Cell::Blob(start, bytes.len())
+            KeptCell::Blob(start, bytes.len())
         });
     }
 
@@ -123,8 +123,8 @@ impl Sink for Kept {
 mod tests {
     use super::*;
 
-    fn filled(all: bool) -> Kept {
-        let mut kept = Kept::new(MixRows { columns: 3, all, may_miss: false });
+    fn filled(all: bool) -> KeptRows {
+        let mut kept = KeptRows::new(MixRows { columns: 3, all, may_miss: false });
         for row in 0..2 {
             kept.integer(row);
             kept.text(b"two");

@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use dyno_protocol::{MixClass, MixRows, MixValue, MixWork, Over};
+use dyno_protocol::{LoopSource, MixClass, MixRows, MixValue, MixWork};
 
-use super::kept::Kept;
+use super::kept::KeptRows;
 use super::{Step, Value};
 
 /// The source of the current values of a statement's parameters.
@@ -15,14 +15,14 @@ use super::{Step, Value};
 pub struct Values<'a> {
     step: &'a Step<'a>,
     /// The rows that earlier statements of the operation keep, by their positions.
-    kept: &'a [Kept],
+    kept: &'a [KeptRows],
     /// The turn of the loop in which the statement is repeated.
-    turn: Turn,
+    turn: LoopItem,
 }
 
 /// The item or the row for which statements are repeated now.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Turn {
+pub struct LoopItem {
     /// The position of the item's first field.
     field: usize,
     /// Of which statement there is a current row, and which.
@@ -33,7 +33,7 @@ impl<'a> Values<'a> {
     /// Those of a statement that has only fields of the step.
     #[inline]
     pub(super) fn of(step: &'a Step<'a>) -> Values<'a> {
-        Values { step, kept: &[], turn: Turn::default() }
+        Values { step, kept: &[], turn: LoopItem::default() }
     }
 
     /// The value of a parameter.
@@ -53,7 +53,7 @@ impl<'a> Values<'a> {
 /// The statements of a class, in parts.
 #[derive(Debug)]
 pub struct Program {
-    parts: Vec<Part>,
+    parts: Vec<ProgramPart>,
     /// For each statement those earlier ones without whose rows it is left out.
     needs: Vec<Vec<usize>>,
     /// For each statement what it keeps.
@@ -62,7 +62,7 @@ pub struct Program {
 
 /// One statement, or some that are repeated together.
 #[derive(Debug)]
-enum Part {
+enum ProgramPart {
     One(usize),
     /// The client waits, as a program does that computes within a transaction.
     Pause(Duration),
@@ -120,14 +120,14 @@ impl Program {
             parts.extend(with_pauses(class, place..one.first));
             parts.extend(pauses_before(class, one.first));
             let over = match one.over {
-                Over::Rows(statement) => Items::Rows(statement),
-                Over::List(list) => {
+                LoopSource::Rows(statement) => Items::Rows(statement),
+                LoopSource::List(list) => {
                     let list = &mix.lists[list];
                     Items::List { count: list.count, first: list.first, columns: list.columns }
                 }
             };
             place = one.first + one.count;
-            parts.push(Part::Loop { first: one.first, end: place, over });
+            parts.push(ProgramPart::Loop { first: one.first, end: place, over });
         }
         parts.extend(with_pauses(class, place..class.statements.len()));
         parts.extend(pauses_before(class, class.statements.len()));
@@ -135,8 +135,8 @@ impl Program {
     }
 
     /// Room for what the statements keep.
-    pub fn room(&self) -> Vec<Kept> {
-        self.keeps.iter().map(|shape| Kept::new(shape.unwrap_or_default())).collect()
+    pub fn room(&self) -> Vec<KeptRows> {
+        self.keeps.iter().map(|shape| KeptRows::new(shape.unwrap_or_default())).collect()
     }
 
     /// Executes all statements by `run`, which gets a statement's position in the class, its values, and where its rows
@@ -148,17 +148,17 @@ impl Program {
     pub fn execute(
         &self,
         step: &Step,
-        kept: &mut [Kept],
+        kept: &mut [KeptRows],
         keeps: bool,
-        mut run: impl FnMut(usize, &Values, Option<&mut Kept>) -> Result<()>,
+        mut run: impl FnMut(usize, &Values, Option<&mut KeptRows>) -> Result<()>,
     ) -> Result<Executed> {
-        kept.iter_mut().for_each(Kept::clear);
-        let mut one = |statement: usize, turn: Turn, kept: &mut [Kept]| {
+        kept.iter_mut().for_each(KeptRows::clear);
+        let mut one = |statement: usize, turn: LoopItem, kept: &mut [KeptRows]| {
             let (earlier, own) = kept.split_at_mut(statement);
             let own = own.first_mut().filter(|_| self.keeps[statement].is_some());
             if keeps && self.needs[statement].iter().any(|&need| earlier[need].len() == 0) {
                 // Its row may be missing, and so may those that come of it.
-                own.into_iter().for_each(Kept::clear);
+                own.into_iter().for_each(KeptRows::clear);
                 return Ok(Executed::All);
             }
             let values = Values { step, kept: earlier, turn };
@@ -170,15 +170,15 @@ impl Program {
         };
         for part in &self.parts {
             let (first, end, turns) = match part {
-                Part::One(statement) => match one(*statement, Turn::default(), kept)? {
+                ProgramPart::One(statement) => match one(*statement, LoopItem::default(), kept)? {
                     Executed::All => continue,
                     missing => return Ok(missing),
                 },
-                Part::Pause(time) => {
+                ProgramPart::Pause(time) => {
                     thread::sleep(*time);
                     continue;
                 }
-                Part::Loop { first, end, over } => (*first, *end, over),
+                ProgramPart::Loop { first, end, over } => (*first, *end, over),
             };
             for turn in 0..turns.count(step, kept) {
                 let turn = turns.turn(turn);
@@ -196,7 +196,7 @@ impl Program {
 
 impl Items {
     #[inline]
-    fn count(&self, step: &Step, kept: &[Kept]) -> usize {
+    fn count(&self, step: &Step, kept: &[KeptRows]) -> usize {
         match self {
             Items::List { count, .. } => match step.value(*count) {
                 Value::Integer(count) => usize::try_from(count).unwrap_or_default(),
@@ -207,23 +207,23 @@ impl Items {
     }
 
     #[inline]
-    fn turn(&self, turn: usize) -> Turn {
+    fn turn(&self, turn: usize) -> LoopItem {
         match self {
-            Items::List { first, columns, .. } => Turn { field: first + turn * columns, row: None },
-            Items::Rows(statement) => Turn { field: 0, row: Some((*statement, turn)) },
+            Items::List { first, columns, .. } => LoopItem { field: first + turn * columns, row: None },
+            Items::Rows(statement) => LoopItem { field: 0, row: Some((*statement, turn)) },
         }
     }
 }
 
 /// The pauses before a statement; behind the last one, those before the commit.
-fn pauses_before(class: &MixClass, statement: usize) -> impl Iterator<Item = Part> {
+fn pauses_before(class: &MixClass, statement: usize) -> impl Iterator<Item = ProgramPart> {
     let own = class.pauses.iter().filter(move |pause| pause.before == statement);
-    own.map(|pause| Part::Pause(Duration::from_nanos(pause.nanoseconds)))
+    own.map(|pause| ProgramPart::Pause(Duration::from_nanos(pause.nanoseconds)))
 }
 
 /// Statements that are done once, each after the pauses before it.
-fn with_pauses(class: &MixClass, statements: Range<usize>) -> impl Iterator<Item = Part> {
-    statements.flat_map(|statement| pauses_before(class, statement).chain([Part::One(statement)]))
+fn with_pauses(class: &MixClass, statements: Range<usize>) -> impl Iterator<Item = ProgramPart> {
+    statements.flat_map(|statement| pauses_before(class, statement).chain([ProgramPart::One(statement)]))
 }
 
 /// Refuses a class that names what is not there.
@@ -236,8 +236,8 @@ fn check(mix: &MixWork, class: &MixClass) -> Result<()> {
     let mut place = 0;
     for one in &class.loops {
         let fits = match one.over {
-            Over::List(list) => list_fits(list),
-            Over::Rows(statement) => statement < one.first,
+            LoopSource::List(list) => list_fits(list),
+            LoopSource::Rows(statement) => statement < one.first,
         };
         ensure!(
             fits && one.first >= place && one.first + one.count <= class.statements.len(),
@@ -249,8 +249,8 @@ fn check(mix: &MixWork, class: &MixClass) -> Result<()> {
     for (place, one) in class.statements.iter().enumerate() {
         let of = class.loops.iter().find(|of| (of.first..of.first + of.count).contains(&place));
         let columns = of.and_then(|of| match of.over {
-            Over::List(list) => Some(mix.lists[list].columns),
-            Over::Rows(_) => None,
+            LoopSource::List(list) => Some(mix.lists[list].columns),
+            LoopSource::Rows(_) => None,
         });
         let is_there = |source: &MixValue| match *source {
             MixValue::Field(field) => field < fields,

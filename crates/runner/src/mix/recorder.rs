@@ -102,7 +102,7 @@ impl Counts {
         }
     }
 
-    fn told(&self, class: &str) -> Class {
+    fn reported(&self, class: &str) -> Class {
         let of_due = |part: fn(&Due) -> &Histogram| {
             self.due.as_ref().map_or_else(Response::default, |due| part(due).response())
         };
@@ -145,7 +145,7 @@ impl TickCounts {
         response.each(|duration, count| *self.response.entry(duration).or_default() += count);
     }
 
-    fn told(&self, class: &str) -> Class {
+    fn reported(&self, class: &str) -> Class {
         let mut response = Histogram::with_digits(TICK_DIGITS);
         self.response.iter().for_each(|(&duration, &count)| response.record_many(duration, count));
         Class {
@@ -199,21 +199,22 @@ impl Board {
         {
             std::mem::swap(news, &mut empty);
         }
-        empty.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
+        empty.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect()
     }
 
     /// The ticks, with the names of the classes.
-    pub fn told(self, names: &[&str]) -> Vec<Tick> {
+    pub fn reported(self, names: &[&str]) -> Vec<Tick> {
         let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).all;
         let length = self.window.until - self.window.from;
-        let told = |(place, tick): (u64, &TickSum)| {
-            let classes = tick.classes.iter().zip(names).map(|(counts, name)| counts.told(name)).collect();
+        let reported = |(place, tick): (u64, &TickSum)| {
+            let classes =
+                tick.classes.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect();
             let ended_ns = ((place + 1) * TICK).min(length);
-            let mut told = Tick { ended_ns, classes, ..Tick::default() };
-            told.set_succeeded(tick.succeeded);
-            told
+            let mut reported = Tick { ended_ns, classes, ..Tick::default() };
+            reported.set_succeeded(tick.succeeded);
+            reported
         };
-        (0..).zip(&ticks).map(told).collect()
+        (0..).zip(&ticks).map(reported).collect()
     }
 }
 
@@ -270,11 +271,11 @@ impl<'b> Recorder<'b> {
             responses.record(response);
             self.succeeded |= 1_u128 << ((times.done + TICK - self.ends) / (TICK / 100));
         }
-        if let (Some(due), Some(told)) = (times.due, &mut all.due) {
-            told.service.record(times.done - times.sent);
+        if let (Some(due), Some(reported)) = (times.due, &mut all.due) {
+            reported.service.record(times.done - times.sent);
             // A client that was free only after the operation was due kept it waiting until then.
-            told.wait.record(times.free.saturating_sub(due));
-            told.late.record(times.sent - times.free.max(due));
+            reported.wait.record(times.free.saturating_sub(due));
+            reported.late.record(times.sent - times.free.max(due));
         }
     }
 
@@ -379,8 +380,8 @@ pub struct Sum(Vec<Counts>);
 
 impl Sum {
     /// The classes with their names.
-    pub fn told(&self, names: &[&str]) -> Vec<Class> {
-        self.0.iter().zip(names).map(|(counts, name)| counts.told(name)).collect()
+    pub fn reported(&self, names: &[&str]) -> Vec<Class> {
+        self.0.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect()
     }
 }
 
@@ -406,7 +407,7 @@ mod tests {
             recorder.done(1, closed(3 * TICK, window.until), 0, false);
             recorder.end(&mut sum);
         }
-        let classes = sum.told(&["a", "b"]);
+        let classes = sum.reported(&["a", "b"]);
         let counts = |class: &Class| (class.done, class.failed, class.retried);
         assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
         assert!(classes[0].service.is_empty());
@@ -415,9 +416,10 @@ mod tests {
         assert_eq!(news.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
         assert_eq!(news[0].response.histogram().unwrap().unwrap().len(), 2);
         assert_eq!(board.news(&["a", "b"]).iter().map(counts).collect::<Vec<_>>(), [(0, 0, 0), (0, 0, 0)]);
-        let ticks = board.told(&["a", "b"]);
-        let told = ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
-        assert_eq!(told.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
+        let ticks = board.reported(&["a", "b"]);
+        let reported =
+            ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
+        assert_eq!(reported.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
     }
 
     #[test]
@@ -445,7 +447,7 @@ mod tests {
         recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0, false);
         recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0, false);
         recorder.end(&mut sum);
-        let class = &sum.told(&["a"])[0];
+        let class = &sum.reported(&["a"])[0];
         let values = |response: &Response| -> Vec<u64> {
             let histogram = response.histogram().unwrap().unwrap();
             histogram.iter_recorded().map(|step| step.value_iterated_to()).collect()

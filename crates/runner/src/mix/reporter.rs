@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_protocol::{Event, Interval};
 
-use super::life::Shared;
+use super::client_thread::Shared;
 use super::section::names;
 use crate::events::Events;
 

@@ -10,21 +10,21 @@ use anyhow::{Context, Result, anyhow, ensure};
 use dyno_protocol::{CONNECT, MixWork, Sample};
 
 use super::Steps;
-use super::life::{Lines, Shared, be_client, be_visitor};
+use super::client_thread::{Lines, Shared, be_client, be_visitor};
 use super::processes;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use super::reporter::Reporter;
-use super::visitor::Sessions;
+use super::short_session::Sessions;
 use crate::clock::Clock;
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Engine, Session};
 
 /// The time between the announcement of the start to the clients and the start, so that all of them have it in time.
 const NOTICE: Duration = Duration::from_millis(5);
 
 /// The clients of one process.
-pub struct Part<'a> {
+pub struct ProcessClients<'a> {
     /// The number of clients in the processes before this one.
     pub before: usize,
     /// The next unclaimed step, where clients share one file of steps.
@@ -35,8 +35,8 @@ pub struct Part<'a> {
 pub type Begin<'a> = dyn FnMut() -> Result<Instant> + 'a;
 
 /// Does a mix.
-pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample> {
-    let Bench { session, engine, job, clock, .. } = bench;
+pub fn perform<E: Engine>(mix: &MixWork, bench: &mut TestContext<E>) -> Result<Sample> {
+    let TestContext { session, engine, job, clock, .. } = bench;
     let mut perform = |own: Option<&mut E::Session>| {
         if mix.processes {
             return processes::perform(mix, job, clock);
@@ -44,7 +44,7 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut Bench<E>) -> Result<Sample>
         let next = AtomicU64::new(0);
         let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
         let mut begin = || Ok(Instant::now() + NOTICE);
-        perform_part(mix, engine, own, clock, &Part { before: 0, next }, &mut begin)
+        perform_part(mix, engine, own, clock, &ProcessClients { before: 0, next }, &mut begin)
     };
     let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
     match mix.session {
@@ -65,7 +65,7 @@ pub fn perform_part<E: Engine>(
     engine: &mut E,
     own: Option<&mut E::Session>,
     clock: &Clock,
-    part: &Part,
+    part: &ProcessClients,
     begin: &mut Begin,
 ) -> Result<Sample> {
     let steps = Steps::load(mix)?;
@@ -108,10 +108,10 @@ pub fn perform_part<E: Engine>(
             done
         }
     };
-    let classes = sum.told(&names);
+    let classes = sum.reported(&names);
     // To connect is no operation of the suite.
     let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
-    Ok(Sample { operations, classes, ticks: board.told(&names), ..sample })
+    Ok(Sample { operations, classes, ticks: board.reported(&names), ..sample })
 }
 
 /// The names of what is recorded separately: the classes, and connecting where clients come and go.

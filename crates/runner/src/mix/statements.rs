@@ -22,7 +22,7 @@ pub trait Prepared {
 
     /// Returns true if an operation that failed so may succeed if it is tried again: the database was busy, it was the
     /// victim of a deadlock, or it could not be put in an order with the others.
-    fn may_pass(&self, error: &Error) -> bool;
+    fn is_retryable(&self, error: &Error) -> bool;
 
     /// Returns true if an error has this code, as a suite names errors.
     fn has_code(&self, _error: &Error, _code: &str) -> bool {
@@ -79,7 +79,7 @@ impl Prepared for NoStatements {
         match *self {}
     }
 
-    fn may_pass(&self, _: &Error) -> bool {
+    fn is_retryable(&self, _: &Error) -> bool {
         match *self {}
     }
 }

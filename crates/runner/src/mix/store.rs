@@ -10,7 +10,7 @@ use anyhow::{Context, Error, Result, bail};
 use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, Reads, Sink, StoreDoes};
 
 use super::client::{Attempt, Tried};
-use super::doer::{Doer, Run};
+use super::executor::{Executor, StatementExecutor};
 use super::{Value, Values};
 use crate::kv::{KeyValue, Lookup, Lookups, Transaction, Write, WriteKind, Writes};
 
@@ -91,7 +91,7 @@ fn row<S: Sink>(sink: &mut S, value: &[u8]) {
     sink.end_row();
 }
 
-impl<K: KeyValue> Doer for StoreClient<K> {
+impl<K: KeyValue> Executor for StoreClient<K> {
     #[inline]
     fn each(&mut self, work: Attempt) -> Result<Tried> {
         work.with(self)
@@ -113,12 +113,12 @@ impl<K: KeyValue> Doer for StoreClient<K> {
         Ok(tried)
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        self.store.may_pass(error)
+    fn is_retryable(&self, error: &Error) -> bool {
+        self.store.is_retryable(error)
     }
 }
 
-impl<K: KeyValue> Run for StoreClient<K> {
+impl<K: KeyValue> StatementExecutor for StoreClient<K> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let operation = &self.operations[statement];
@@ -157,7 +157,7 @@ struct Reading<'a, L> {
     keeps: bool,
 }
 
-impl<L: Lookup> Run for Reading<'_, L> {
+impl<L: Lookup> StatementExecutor for Reading<'_, L> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let operation = &self.operations[statement];
@@ -181,7 +181,7 @@ struct Writing<'a, W> {
     keeps: bool,
 }
 
-impl<W: Write> Run for Writing<'_, W> {
+impl<W: Write> StatementExecutor for Writing<'_, W> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         let operation = &self.operations[statement];

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use dyno_protocol::{
-    Build, Job, Lasts, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Over, Purpose, Sample,
-    StepField, StepFile, StepKind, StepList,
+    Build, Job, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Purpose, Sample,
+    StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 
 use super::*;
 use crate::clock::Clock;
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Answer, Engine};
 use toy::Toy;
 
@@ -55,7 +55,7 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let clock = Clock::new(None);
     let (answer, ends) = (Answer::new(), Vec::new());
     let job = Job::new("toy", "rust", Build::Bundled, "/".into());
-    let mut bench = Bench { session, engine, job: &job, clock, answer, ends, latency: false };
+    let mut bench = TestContext { session, engine, job: &job, clock, answer, ends, latency: false };
     let sample = perform(mix, &mut bench);
     let lines = std::mem::take(&mut *log.lines.lock().unwrap());
     (sample, lines)
@@ -135,7 +135,7 @@ fn steps_that_are_shared_are_done_once_and_not_before_they_are_due() {
 #[test]
 fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let lasts = Some(Lasts { duration_ns: 60_000_000, warm_up_ns: 20_000_000 });
+    let lasts = Some(TimeWindow { duration_ns: 60_000_000, warm_up_ns: 20_000_000 });
     let mix = MixWork { lasts, ..mix(folder.path(), &[("sleep", None)], 2, &[&[(0, 0); 2], &[(0, 0); 3]]) };
     let (sample, lines) = done(&mix);
     let sample = sample.unwrap();
@@ -154,7 +154,7 @@ fn a_mix_that_lasts_a_time_begins_anew_and_ends() {
 
 /// A mix that lasts 300 ms.
 fn lasting(mix: MixWork) -> MixWork {
-    MixWork { lasts: Some(Lasts { duration_ns: 300_000_000, warm_up_ns: 0 }), ..mix }
+    MixWork { lasts: Some(TimeWindow { duration_ns: 300_000_000, warm_up_ns: 0 }), ..mix }
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn rows_and_items_are_parameters_of_statements_that_are_repeated() {
         statement("after ", vec![row(0)]),
     ];
     let each = |first, over| MixLoop { first, count: 1, over };
-    let loops = vec![each(1, Over::List(0)), each(2, Over::Rows(0))];
+    let loops = vec![each(1, LoopSource::List(0)), each(2, LoopSource::Rows(0))];
     let mix = chained(folder.path(), statements, loops, &[[0, 2, 8, 9], [1, 0, 0, 0]]);
     let (sample, lines) = done(&mix);
     let words = "Text([115, 111, 109, 101, 32, 119, 111, 114, 100, 115])";
@@ -297,8 +297,8 @@ fn a_class_that_names_what_is_not_there_is_refused() {
         (vec![statement("", vec![]), statement("", vec![row])], vec![]),
         (vec![statement("", vec![MixValue::Item { item: 0 }])], vec![]),
         (vec![statement("", vec![MixValue::Field(4)])], vec![]),
-        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 2, over: Over::List(0) }]),
-        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 1, over: Over::Rows(0) }]),
+        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 2, over: LoopSource::List(0) }]),
+        (vec![statement("", vec![])], vec![MixLoop { first: 0, count: 1, over: LoopSource::Rows(0) }]),
     ] {
         let mix = chained(folder.path(), statements, loops, &[[0, 0, 0, 0]]);
         let said = done(&mix).0.unwrap_err().to_string();
@@ -329,7 +329,7 @@ fn a_session_connects_does_its_steps_and_leaves() {
     let steps = [(1_000_000, 1), (0, 2), (2_000_000, 1), (0, 1)];
     let mix = MixWork { session: Some(2), ..mix(folder.path(), &classes, 1, &[&steps]) };
     let (sample, lines) = done(&mix);
-    let told = [
+    let reported = [
         "aside",
         "connect",
         "get $1 Integer(0)",
@@ -342,7 +342,7 @@ fn a_session_connects_does_its_steps_and_leaves() {
         "get $1 Integer(3)",
         "leave",
     ];
-    assert_eq!(lines, told);
+    assert_eq!(lines, reported);
     let sample = sample.unwrap();
     // Four operations, besides connecting twice.
     assert_eq!((sample.operations, counts(&sample)), (4, vec![(0, 0, 0), (3, 0, 0), (1, 0, 0), (2, 0, 0)]));

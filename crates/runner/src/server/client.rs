@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use anyhow::Result;
 
-use crate::{Answer, Around};
+use crate::{Answer, TransactionControl};
 
 /// A connection, closed when dropped.
 pub trait Client {
@@ -25,7 +25,7 @@ pub trait Client {
     }
 }
 
-impl<C: Client> Around for &C {
+impl<C: Client> TransactionControl for &C {
     #[inline]
     fn begin(&mut self) -> Result<()> {
         self.command(c"BEGIN")

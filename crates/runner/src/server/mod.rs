@@ -15,4 +15,4 @@ pub use client::Client;
 pub use import::{Pieces, insert_records, insert_texts};
 pub use lines::Lines;
 pub use scratch::{Access, Scratch};
-pub use settings::{Asked, Parameters, check_names, if_told, in_force};
+pub use settings::{Asked, Parameters, check_names, if_reported, in_force};

@@ -6,7 +6,7 @@ use anyhow::Result;
 use dyno_protocol::{Hello, Job, Server};
 
 use super::Client;
-use crate::mix::Door;
+use crate::mix::Connector;
 use crate::{Engine, Lasting, Session, job};
 
 /// Access to a server through one client library.
@@ -76,7 +76,7 @@ impl<A: Access> Engine for Scratch<A> {
         }
     }
 
-    fn door(&self) -> Result<Box<Door<'static, A::Session>>> {
+    fn door(&self) -> Result<Box<Connector<'static, A::Session>>> {
         let access = self.access.clone();
         Ok(Box::new(move || access.enter_again()))
     }

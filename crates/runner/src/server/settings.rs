@@ -123,7 +123,7 @@ pub fn in_force<'a, P: Parameters>(
     for name in read_back {
         if settings.iter().all(|known| known.name != *name) {
             settings.extend(
-                if_told::<P, _>(client.show(name))?.map(|value| InForce { name: name.clone(), value }),
+                if_reported::<P, _>(client.show(name))?.map(|value| InForce { name: name.clone(), value }),
             );
         }
     }
@@ -131,7 +131,7 @@ pub fn in_force<'a, P: Parameters>(
 }
 
 /// Omits a value that the server refuses because it has no such thing; a lost connection is an error.
-pub fn if_told<C: Client, T>(read: Result<T>) -> Result<Option<T>> {
+pub fn if_reported<C: Client, T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is::<C::Refusal>() => Ok(None),

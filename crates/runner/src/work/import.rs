@@ -11,17 +11,17 @@ use memmap2::Mmap;
 
 use super::{explain, timed};
 use crate::import::Import;
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Answer, Engine, Failure, Rows, Session};
 
-pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Sample> {
+pub fn import<E: Engine>(work: &ImportWork, bench: &mut TestContext<E>) -> Result<Sample> {
     ensure!(work.delimiter.is_ascii(), "the delimiter '{}' is not one byte", work.delimiter.escape_debug());
     let timed = timed(&work.commits, work.records);
     // Also brings the file into the kernel's cache: reading it is timed, waiting for a device is not.
     let cut = check(work, timed)?;
     let [before, after] = [&work.before, &work.after].map(|list| texts(list));
     let (before, after) = (before?, after?);
-    let Bench { session, clock, answer, .. } = bench;
+    let TestContext { session, clock, answer, .. } = bench;
     let prepared = map(work)?;
     let prepared = session.prepare_import(&part(work, &prepared, 0..cut, timed));
     prepared.map_err(|failure| explain(failure, "record (before the clock)", timed))?;
@@ -45,7 +45,7 @@ pub fn import<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<Samp
 }
 
 /// The digest of the columns that the file fills.
-pub fn read_back<E: Engine>(work: &ImportWork, bench: &mut Bench<E>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &ImportWork, bench: &mut TestContext<E>) -> Result<()> {
     let columns: Vec<_> = work.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
     let mut digest = TableDigest::new(columns.len(), []);
     bench.session.read_rows(&work.table, &columns, &mut |row| digest.add(row))?;

@@ -8,11 +8,11 @@ mod statements;
 use anyhow::{Error, Result};
 use dyno_protocol::{Commits, Sample, Work};
 
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Engine, Failure, Rows, Session, mix};
 
 /// Loads the input of a test and does its work. What the timed section itself returns is in the answer.
-pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
+pub fn perform<E: Engine>(work: &Work, bench: &mut TestContext<E>) -> Result<Sample> {
     match work {
         Work::Statements { file, count } => statements::perform(file, *count, bench),
         Work::Reopen {} => reopen(bench),
@@ -30,15 +30,15 @@ pub fn perform<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<Sample> {
     }
 }
 
-fn reopen<E: Engine>(bench: &mut Bench<E>) -> Result<Sample> {
-    let Bench { session, clock, .. } = bench;
+fn reopen<E: Engine>(bench: &mut TestContext<E>) -> Result<Sample> {
+    let TestContext { session, clock, .. } = bench;
     let (result, sample) = clock.time_in_turns(1, |_| session.reopen())?;
     result?;
     Ok(Sample { operations: 1, ..sample })
 }
 
 /// Adds to the answer what the test left in the database, for models whose answer that is.
-pub fn read_back<E: Engine>(work: &Work, bench: &mut Bench<E>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &Work, bench: &mut TestContext<E>) -> Result<()> {
     match work {
         Work::InsertRows(load) | Work::BulkLoad(load) => rows::read_back(load, bench),
         Work::ImportFile(work) => import::read_back(work, bench),

@@ -8,19 +8,19 @@ use dyno_protocol::{Column, FieldKind, LoadWork, Sample};
 
 use super::{explain, timed};
 use crate::rows::{Load, Scan};
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Engine, Failure, Rows};
 
 pub fn load<E: Engine>(
     work: &LoadWork,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
     way: impl Fn(&mut E::Session, &Load) -> Result<u64, Failure>,
 ) -> Result<Sample> {
     let rows = MappedRows::load(&work.rows)?;
     let timed = timed(&work.commits, rows.len());
     let load = Load::of(&rows, 0..timed, &work.table, work.commits.per_commit);
     let rest = Load::of(&rows, timed..rows.len(), &work.table, None);
-    let Bench { session, clock, .. } = bench;
+    let TestContext { session, clock, .. } = bench;
     let (result, sample) = clock.time_in_turns(timed, |turns| way(session, &Load { turns, ..load }))?;
     let done = result.map_err(|failure| explain(failure, "row", timed))?;
     ensure!(done == timed, "{done} rows were loaded and {timed} were to be: the driver lost some");
@@ -35,18 +35,18 @@ pub fn scan<E: Engine>(
     columns: &[Column],
     differ: [usize; 2],
     sql: &str,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let text = CString::new(sql).context("the query holds a NUL byte")?;
     let scan = Scan { table, columns, differ, sql: &text };
-    let Bench { session, clock, answer, .. } = bench;
+    let TestContext { session, clock, answer, .. } = bench;
     let (result, sample) = clock.time_in_turns(1, |_| session.scan(&scan, answer))?;
     result.context("the scan")?;
     Ok(Sample { operations: 1, rows: answer.rows(), ..sample })
 }
 
 /// The table's digest, and its first, middle and last row as found by their first cell.
-pub fn read_back<E: Engine>(work: &LoadWork, bench: &mut Bench<E>) -> Result<()> {
+pub fn read_back<E: Engine>(work: &LoadWork, bench: &mut TestContext<E>) -> Result<()> {
     let rows = MappedRows::load(&work.rows)?;
     let places = [0, rows.len() / 2, rows.len().saturating_sub(1)];
     let shown = places.iter().filter(|_| !rows.is_empty());

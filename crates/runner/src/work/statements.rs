@@ -5,13 +5,13 @@ use std::path::Path;
 use anyhow::{Error, Result};
 use dyno_protocol::Sample;
 
-use crate::trial::{Bench, quote};
-use crate::{Answer, Engine, Failure, Session, Statements, Turns};
+use crate::trial::{TestContext, quote};
+use crate::{Answer, Engine, Failure, Session, Slices, Statements};
 
-pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut Bench<E>) -> Result<Sample> {
+pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut TestContext<E>) -> Result<Sample> {
     let statements = Statements::load(file, count, std::mem::take(&mut bench.ends))?;
     let before = bench.session.changes();
-    let Bench { session, clock, answer, .. } = bench;
+    let TestContext { session, clock, answer, .. } = bench;
     let (result, sample) =
         clock.time_in_turns(statements.len(), |turns| execute(&statements, session, answer, turns))?;
     let changed = result.map_err(|failure| explain(failure, &statements))?;
@@ -33,7 +33,7 @@ fn execute(
     statements: &Statements,
     session: &mut impl Session,
     answer: &mut Answer,
-    turns: Turns,
+    turns: Slices,
 ) -> Result<u64, Failure> {
     let (mut index, mut changed) = (0, 0);
     while index < statements.len() {

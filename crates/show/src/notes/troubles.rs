@@ -30,7 +30,7 @@ pub fn disturbances(verdict: &Verdict) -> Vec<String> {
             units::percent(MOST_FOREIGN)
         )
     });
-    let unknown = (!disturbances.told && disturbances.blocks > 0).then(|| {
+    let unknown = (!disturbances.reported && disturbances.blocks > 0).then(|| {
         "Disturbed: the run file does not tell what others took of the measured CPUs, so no block is left out.".to_owned()
     });
     noisy(verdict).into_iter().chain(left_out).chain(unknown).collect()
@@ -39,7 +39,7 @@ pub fn disturbances(verdict: &Verdict) -> Vec<String> {
 /// CPU time that other processes took of the measured CPUs, as a fact of the run.
 pub fn others(verdict: &Verdict) -> String {
     let disturbances = &verdict.disturbances;
-    if !disturbances.told {
+    if !disturbances.reported {
         return "unknown: the run file does not say".to_owned();
     }
     format!(

@@ -1,7 +1,7 @@
 //! The subject of the page against each of the runs before it.
 
 use dyno_verdict::statistics::Difference;
-use dyno_verdict::{Beside, CellComparison, Comparison, Measure, Outcome, Verdict};
+use dyno_verdict::{CellComparison, Comparison, JointVerdict, Measure, Outcome, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
@@ -38,7 +38,7 @@ struct ComparedRow {
 }
 
 /// The last run against each of the others that did the same work.
-pub(super) fn comparisons(sources: &[Source], verdict: &Verdict, beside: &Beside) -> Vec<Compared> {
+pub(super) fn comparisons(sources: &[Source], verdict: &Verdict, beside: &JointVerdict) -> Vec<Compared> {
     let compared = beside.comparisons.iter().enumerate();
     compared.map(|(place, (old, found))| compared_with(place, &sources[*old], verdict, found)).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) mod words;
 
 pub use answer::answers;
 use anyhow::{Result, ensure};
-use dyno_verdict::{Beside, Verdict};
+use dyno_verdict::{JointVerdict, Verdict};
 pub(crate) use sections::anchor;
 
 /// A run of a page.
@@ -38,7 +38,7 @@ pub struct Source {
 ///
 /// # Errors
 /// There is no run.
-pub fn render(sources: &[Source], beside: &Beside) -> Result<String> {
+pub fn render(sources: &[Source], beside: &JointVerdict) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     let page = page::Page::new(sources, beside)?;
     assets::render(&page)
@@ -49,7 +49,7 @@ pub fn render(sources: &[Source], beside: &Beside) -> Result<String> {
 ///
 /// # Errors
 /// As [`render`].
-pub fn markdown(sources: &[Source], beside: &Beside) -> Result<String> {
+pub fn markdown(sources: &[Source], beside: &JointVerdict) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     markdown::render(&page::Page::new(sources, beside)?)
 }

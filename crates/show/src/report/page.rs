@@ -1,7 +1,7 @@
 //! The whole page as one value, in the order in which it is read.
 
 use anyhow::Result;
-use dyno_verdict::{Beside, Verdict};
+use dyno_verdict::{JointVerdict, Verdict};
 use serde::Serialize;
 
 use super::comparison::{self, Compared};
@@ -47,7 +47,7 @@ struct Fact {
 
 impl Page {
     /// The page of the last run, compared with those before it.
-    pub(super) fn new(sources: &[Source], beside: &Beside) -> Result<Page> {
+    pub(super) fn new(sources: &[Source], beside: &JointVerdict) -> Result<Page> {
         let verdict = &sources[sources.len() - 1].verdict;
         Ok(Page {
             suite: verdict.about.suite.name.clone(),

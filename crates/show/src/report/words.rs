@@ -1,7 +1,7 @@
 //! Small phrases that several parts of the page use.
 
 use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level};
-use dyno_verdict::Added;
+use dyno_verdict::AddedTime;
 use dyno_verdict::statistics::{Interval, Ratio};
 
 use crate::grid;
@@ -123,12 +123,12 @@ pub(crate) fn change(value: f64) -> String {
 }
 
 /// A ratio as a change in percent, marked where it is no difference: `+2.10 % ≈`.
-pub(crate) fn marked_change(added: &Added) -> String {
+pub(crate) fn marked_change(added: &AddedTime) -> String {
     format!("{}{}", change(added.ratio.ratio), grid::mark_of_added(added))
 }
 
 /// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.
-pub(crate) fn change_with_interval(added: &Added) -> String {
+pub(crate) fn change_with_interval(added: &AddedTime) -> String {
     let ends = added.ratio.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
     format!("{}{}", marked_change(added), ends.unwrap_or_default())
 }

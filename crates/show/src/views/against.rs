@@ -1,6 +1,6 @@
 //! The price of one thing, such as the driver: contenders over the one that differs only in it, in percent.
 
-use dyno_verdict::{Added, Against, Verdict};
+use dyno_verdict::{AddedTime, Against, Verdict};
 
 use super::View;
 use crate::csv_lines::{Column, ratio};
@@ -33,7 +33,7 @@ pub fn pages(verdict: &Verdict, all: &[Against], words: &Words) -> Vec<View> {
 
 fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Option<View> {
     let reference = verdict.label(family.first()?.over);
-    let counted: Vec<(&Against, &Added)> =
+    let counted: Vec<(&Against, &AddedTime)> =
         family.iter().filter_map(|against| Some((against, against.geometric_mean.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
@@ -83,7 +83,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
 
 /// A row for each test, its id, its title, and the change of each contender; then their geometric means.
 pub fn table<'a>(verdict: &Verdict, all: impl Iterator<Item = &'a Against> + Clone) -> Vec<Vec<String>> {
-    let change = |added: &Option<Added>| added.as_ref().map_or("–".into(), words::marked_change);
+    let change = |added: &Option<AddedTime>| added.as_ref().map_or("–".into(), words::marked_change);
     let mean =
         |against: &Against| against.geometric_mean.as_ref().map_or("–".into(), words::change_with_interval);
     let mut rows: Vec<Vec<String>> = Vec::new();

@@ -18,7 +18,7 @@ mod settings;
 pub(crate) mod sustained;
 mod timeline;
 
-use dyno_verdict::{Beside, Verdict};
+use dyno_verdict::{JointVerdict, Verdict};
 use serde::Serialize;
 
 use crate::csv_lines::Column;
@@ -48,7 +48,7 @@ pub(crate) struct Parts {
     /// Its tables on the terminal, after those of the results.
     pub tables: fn(&Verdict, TableOptions) -> Vec<String>,
     /// Its sections of the page: of the subject, or of the subject compared with other runs.
-    pub pages: fn(&Verdict, &Beside) -> Vec<View>,
+    pub pages: fn(&Verdict, &JointVerdict) -> Vec<View>,
     /// Its columns of CSV, the same in every run: of a contender in a test, by their places.
     pub columns: fn(&Verdict, usize, usize) -> Vec<Column>,
     /// Its notes below the tables.
@@ -87,7 +87,7 @@ pub(crate) fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
 }
 
 /// The sections of all views.
-pub(crate) fn pages(verdict: &Verdict, beside: &Beside) -> Vec<View> {
+pub(crate) fn pages(verdict: &Verdict, beside: &JointVerdict) -> Vec<View> {
     VIEWS.iter().flat_map(|view| (view.pages)(verdict, beside)).collect()
 }
 

@@ -104,7 +104,7 @@ struct Named {
 }
 
 /// A class as it is being read.
-struct Reader<'a> {
+struct ClassReader<'a> {
     suite: &'a Suite,
     test: &'a Test,
     class: &'a Class,
@@ -129,7 +129,7 @@ impl Suite {
         statements: &[String],
         dialect: &str,
     ) -> Result<RenderedClass> {
-        let mut reader = Reader {
+        let mut reader = ClassReader {
             suite: self,
             test,
             class,
@@ -168,7 +168,7 @@ impl Suite {
     }
 }
 
-impl Reader<'_> {
+impl ClassReader<'_> {
     /// The place of a piece of text in the class's template, as far as it can be found.
     fn place(&self, piece: &str) -> String {
         let template = &self.class.statements;

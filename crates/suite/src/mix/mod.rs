@@ -2,7 +2,7 @@
 
 mod class;
 mod course;
-mod law;
+mod distribution;
 mod number;
 mod pieces;
 mod source;
@@ -15,20 +15,20 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{CONNECT, Lasts, Purpose};
+use dyno_protocol::{CONNECT, Purpose, TimeWindow};
 use dyno_record::Parameters;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::check::{ID, is_id, is_name};
 use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
-use crate::watch::Watch;
+use crate::progress::PlanningProgress;
 
 pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated, Rows};
 pub use course::Course;
-pub use law::{Law, ZIPF};
+pub use distribution::{ValueDistribution, ZIPF};
 pub use number::Number;
-pub use source::{Items, Range, Source, When};
+pub use source::{DrawCondition, Items, Range, Source};
 pub use values::{List, Values};
 pub(crate) use words::read_files;
 pub use written::Written;
@@ -58,7 +58,7 @@ pub struct Class {
 const LONGEST_SESSION: f64 = 10_000.0;
 
 /// The time for which an operation may wait for locks and be tried again unless the suite sets one, in nanoseconds.
-const PATIENCE: u64 = 10_000_000_000;
+const DEFAULT_RETRY_NS: u64 = 10_000_000_000;
 
 /// The numbers of a mix with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +66,7 @@ pub struct Mix {
     /// The number of clients.
     pub clients: u32,
     /// Its duration; None: each client does `count` operations.
-    pub lasts: Option<Lasts>,
+    pub lasts: Option<TimeWindow>,
     /// The number of operations of each client.
     pub count: Option<u64>,
     /// The number of operations that arrive per second, for all clients together; None: each as soon as its client is
@@ -116,7 +116,7 @@ impl Suite {
     /// # Errors
     /// An expression is invalid, or a number makes no sense.
     pub fn mix(&self, test: &Test, parameters: &Parameters) -> Result<Mix> {
-        let watch = Watch::default();
+        let watch = PlanningProgress::default();
         let renderer = Renderer::new(parameters, NO_SQL, TableForm::default(), Bounds::default(), &watch);
         let at = |key: &str| {
             format!("{}:{}: test {}: `{key}`", self.path.display(), self.key_line(test, key), test.id)
@@ -152,7 +152,7 @@ impl Suite {
             "{} and `rate`: what arrives by itself does not wait until somebody has thought; take one of both",
             at("think")
         );
-        let patience_ns = seconds("patience", &test.patience)?.unwrap_or(PATIENCE);
+        let patience_ns = seconds("patience", &test.patience)?.unwrap_or(DEFAULT_RETRY_NS);
         ensure!(patience_ns > 0, "{} is more than 0 seconds", at("patience"));
         let session = number("sessions", &test.sessions)?.filter(|&session| session != 0.0);
         ensure!(
@@ -197,7 +197,7 @@ impl Suite {
             .with_context(|| format!("{}: test {}", self.path.display(), test.id))?;
         Ok(Mix {
             clients: clients as u32,
-            lasts: duration.map(|duration_ns| Lasts { duration_ns, warm_up_ns }),
+            lasts: duration.map(|duration_ns| TimeWindow { duration_ns, warm_up_ns }),
             count,
             rate,
             think_ns,
@@ -255,9 +255,9 @@ impl Suite {
         }
         let line = self.line_of(test.title.span().start);
         let place = || format!("{}:{line}: test {}", self.path.display(), test.id);
-        if let Some(told) = &test.a_minute {
-            let is_there = test.classes.iter().any(|class| *class.name.get_ref() == told.class);
-            ensure!(is_there, "{}: `a_minute`: there is no class {}", place(), told.class);
+        if let Some(reported) = &test.a_minute {
+            let is_there = test.classes.iter().any(|class| *class.name.get_ref() == reported.class);
+            ensure!(is_there, "{}: `a_minute`: there is no class {}", place(), reported.class);
         }
         for class in test.invariants.iter().filter_map(|invariant| invariant.acknowledged.as_deref()) {
             let known: Vec<&str> = test.classes.iter().map(|class| class.name.get_ref().as_str()).collect();

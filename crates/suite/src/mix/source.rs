@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail, ensure};
 use dyno_nearest as nearest;
 
-use super::law::Law;
+use super::distribution::ValueDistribution;
 use super::written::Written;
 
 /// The sources of values, with the parameters of a run.
@@ -34,18 +34,18 @@ pub struct Range {
     /// The largest.
     pub to: i64,
     /// The distribution of the numbers.
-    pub law: Law,
+    pub law: ValueDistribution,
     /// The value, by name, that is not drawn where the range has another.
     pub not: Option<String>,
     /// The condition under which it is drawn, and the value that replaces it otherwise.
-    pub unless: Option<(When, String)>,
+    pub unless: Option<(DrawCondition, String)>,
     /// The text it is written as; None: the number.
     pub written: Option<Written>,
 }
 
 /// The condition under which a value is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum When {
+pub enum DrawCondition {
     /// In this share of cases.
     Share(f64),
     /// The value of this name is not 0.
@@ -97,8 +97,8 @@ pub(super) fn check(values: &[(String, Source)], lists: &[(String, Items)]) -> R
         if let Some((when, otherwise)) = &range.unless {
             named.push(otherwise);
             named.extend(match when {
-                When::Value(name) => Some(name),
-                When::Share(_) => None,
+                DrawCondition::Value(name) => Some(name),
+                DrawCondition::Share(_) => None,
             });
         }
         for name in named {

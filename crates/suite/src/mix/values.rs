@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use super::law::Law;
+use super::distribution::ValueDistribution;
 use super::number::Number;
-use super::source::{Items, Range, Source, When};
+use super::source::{DrawCondition, Items, Range, Source};
 use super::words::Words;
 use super::written::{Written, dated};
 use crate::Renderer;
@@ -174,16 +174,16 @@ impl Values {
             (Some(constant), None) => {
                 let constant = constant.whole(renderer)?;
                 ensure!(constant >= 0, "the constant of NURand is 0 or more");
-                Law::Nurand(constant)
+                ValueDistribution::Nurand(constant)
             }
             (Some(_), Some(_)) => bail!("a value has a `distribution` or `nurand`"),
-            (None, None) => Law::Uniform,
-            (None, Some(written)) => Law::read(written, count, renderer)?,
+            (None, None) => ValueDistribution::Uniform,
+            (None, Some(written)) => ValueDistribution::read(written, count, renderer)?,
         };
         let when = match (&self.when, self.share) {
             (Some(_), Some(_)) => bail!("a value has `when` or a `share`"),
-            (Some(when), None) => Some(When::Value(when.clone())),
-            (None, share) => share.map(When::Share),
+            (Some(when), None) => Some(DrawCondition::Value(when.clone())),
+            (None, share) => share.map(DrawCondition::Share),
         };
         let unless = match (when, &self.otherwise) {
             (Some(when), Some(otherwise)) => Some((when, otherwise.clone())),

@@ -2,7 +2,7 @@
 //! one is shown to be slower, and by more than a margin. Otherwise no difference is shown between those that remain.
 //!
 //! The best is found in the same samples, so every pair of contenders was a candidate for the comparisons that decide.
-//! All pairs therefore share one chance of error with all other comparisons of the table ([`super::apart`]).
+//! All pairs therefore share one chance of error with all other comparisons of the table ([`super::significance`]).
 
 use super::bootstrap::MIN_BLOCKS;
 use super::signed_rank::Walsh;

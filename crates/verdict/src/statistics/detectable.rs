@@ -2,8 +2,8 @@
 
 use statrs::distribution::StudentsT;
 
-use super::apart::{STUDENT, TRIMMED};
 use super::bootstrap::MIN_BLOCKS;
+use super::significance::{STUDENT, TRIMMED};
 use super::summary::standard_deviation;
 use super::trimmed::{Trimmed, away};
 

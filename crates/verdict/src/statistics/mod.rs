@@ -3,7 +3,6 @@
 //! Everything below is a pure function of its arguments: nothing here reads a clock, a file or the
 //! environment, and every resampling takes its seed. Durations are nanoseconds.
 
-mod apart;
 mod best;
 mod bootstrap;
 mod change;
@@ -12,11 +11,11 @@ mod paired;
 mod ratio;
 mod share;
 mod signed_rank;
+mod significance;
 mod summary;
 mod threshold;
 mod trimmed;
 
-pub use apart::{Compared, told_apart};
 pub use best::{Best, differences};
 pub use bootstrap::{Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
@@ -24,5 +23,6 @@ pub use detectable::{POWER, detectable};
 pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, fewest_for, independent_ratio};
 pub use share::{Share, share};
+pub use significance::{Compared, significant};
 pub use summary::{Summary, median, summarize};
 pub use threshold::Threshold;

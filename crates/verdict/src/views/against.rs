@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 use crate::pairs::{log_ratios, mean_log_ratios, mean_over, ratio_in};
-use crate::statistics::{Compared, Ratio, told_apart};
+use crate::statistics::{Compared, Ratio, significant};
 
 /// The ratio of a contender's times to those of another that differs in one respect only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,16 +20,16 @@ pub struct Against {
     pub same_level: bool,
     /// For each test shown, in order: its time over the other's, from samples of the same blocks; absent where one
     /// of the two has no figure that counts.
-    pub tests: Vec<Option<Added>>,
+    pub tests: Vec<Option<AddedTime>>,
     /// The geometric mean over the tests that both passed, for encryption without opening; absent if there are no such
     /// tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub geometric_mean: Option<Added>,
+    pub geometric_mean: Option<AddedTime>,
 }
 
 /// A contender's time over another's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Added {
+pub struct AddedTime {
     /// The ratio.
     #[serde(flatten)]
     pub ratio: Ratio,
@@ -50,7 +50,7 @@ impl Against {
         is_meant: impl Fn(&TestVerdict) -> bool,
     ) -> Against {
         let both = |test: &TestVerdict| test.compares(contender) && test.compares(over);
-        let added = |ratio| Added { ratio, is_difference: false, is_close: false };
+        let added = |ratio| AddedTime { ratio, is_difference: false, is_close: false };
         let ratio = |test| both(test).then(|| ratio_in(test, contender, over)).flatten().map(added);
         let meant: Vec<&TestVerdict> = tests.iter().filter(|test| both(test) && is_meant(test)).collect();
         Against {
@@ -73,7 +73,7 @@ impl Against {
 
 /// Says what is a difference in a view once all of its comparisons are counted. Half of the chance of error is for the
 /// means.
-pub(super) fn tell_apart(
+pub(super) fn mark_significant(
     run: &Run,
     tests: &[TestVerdict],
     view: &mut [Against],
@@ -90,7 +90,7 @@ pub(super) fn tell_apart(
         let in_tests = in_tests.map(|(test, _)| Compared { logs: against.logs(test), weight: 1.0 });
         in_tests.chain(mean).collect::<Vec<_>>()
     };
-    let mut apart = told_apart(&view.iter().flat_map(compared).collect::<Vec<_>>()).into_iter();
+    let mut apart = significant(&view.iter().flat_map(compared).collect::<Vec<_>>()).into_iter();
     let all = view
         .iter_mut()
         .flat_map(|against| against.tests.iter_mut().flatten().chain(against.geometric_mean.as_mut()));
@@ -122,6 +122,6 @@ pub(super) fn families(
         let others = group.into_iter().filter(|&index| index != over);
         found.extend(others.map(|contender| Against::new(run, tests, contender, over, is_meant)));
     }
-    tell_apart(run, tests, &mut found, is_meant);
+    mark_significant(run, tests, &mut found, is_meant);
     found
 }

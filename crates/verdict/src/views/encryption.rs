@@ -5,7 +5,7 @@ use dyno_record::{ContenderRecord, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::against::{Against, tell_apart};
+use super::against::{Against, mark_significant};
 use crate::judge::TestVerdict;
 
 /// The pages of a database that was searched for plaintext, of an engine that reports their size.
@@ -39,7 +39,7 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
     let against =
         pairs.map(|(contender, over)| Against::new(run, tests, contender, over, TestVerdict::is_of_means));
     let mut overheads: Vec<Against> = against.collect();
-    tell_apart(run, tests, &mut overheads, TestVerdict::is_of_means);
+    mark_significant(run, tests, &mut overheads, TestVerdict::is_of_means);
     overheads
 }
 

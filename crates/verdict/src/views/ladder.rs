@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::{CellStanding, TestVerdict};
 use crate::pairs::{log_ratios, ratio_in};
-use crate::statistics::{Compared, Difference, Interval, Ratio, told_apart};
+use crate::statistics::{Compared, Difference, Interval, Ratio, significant};
 
 /// The rungs in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,17 +96,17 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
             None => rung,
         });
     }
-    tell_apart(test, &mut rungs, run.schedule.margin);
+    mark_significant(test, &mut rungs, run.schedule.margin);
     rungs
 }
 
 /// Takes back the differences that could be chance among all rungs.
-fn tell_apart(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
+fn mark_significant(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
     let compared = |rung: &Rung| {
         let (own, over) = (test.cell(rung.contender)?, test.cell(rungs[rung.over?].contender)?);
         rung.gain.map(|_| Compared { logs: log_ratios(&own.points, &over.points), weight: 1.0 })
     };
-    let mut apart = told_apart(&rungs.iter().filter_map(compared).collect::<Vec<_>>()).into_iter();
+    let mut apart = significant(&rungs.iter().filter_map(compared).collect::<Vec<_>>()).into_iter();
     let found = rungs.iter_mut().filter_map(|rung| Some((&rung.gain, rung.difference.as_mut()?)));
     for (gain, difference) in found {
         let holds = apart.next().unwrap_or(false);

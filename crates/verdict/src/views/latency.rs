@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbances;
-use crate::figures::{is_told, used};
+use crate::figures::{has_enough, used};
 use crate::statistics::median;
 
 /// The durations below which these shares of the operations stayed, in nanoseconds.
@@ -56,7 +56,7 @@ pub struct LatencyTest {
     pub lines: Vec<LatencyLine>,
     /// Operations of one class per minute, if the suite asks for that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub a_minute: Option<AMinute>,
+    pub a_minute: Option<PerMinute>,
     /// Contenders shown that did not keep up with open arrivals, by position, each with the number of operations due
     /// but not done at the end, and the number due. A contender keeps up if it leaves at most one in a hundred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct LatencyTest {
 
 /// Operations of one class per minute, without those that were rolled back at their end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AMinute {
+pub struct PerMinute {
     /// The operations' usual name, in the plural.
     pub says: String,
     /// For each contender shown that did any, by its position in the run, the median of its trials.
@@ -120,7 +120,7 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
         test: test.id.clone(),
         clock_ns: clock(&test.id),
         lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),
-        a_minute: test.a_minute.as_ref().map(|told| a_minute(run, &test.id, told)),
+        a_minute: test.a_minute.as_ref().map(|reported| a_minute(run, &test.id, reported)),
         left: left(run, &test.id),
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
@@ -133,8 +133,8 @@ fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
     let of = |contender: usize| {
         let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
         let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
-        let told = samples.filter_map(|sample| sample.left().zip(sample.due));
-        told.fold((0, 0), |(left, due), (also, of)| (left + also, due + of))
+        let reported = samples.filter_map(|sample| sample.left().zip(sample.due));
+        reported.fold((0, 0), |(left, due), (also, of)| (left + also, due + of))
     };
     let all = run.shown_contenders().map(|(contender, _)| (contender, of(contender)));
     let late = all.filter(|(_, (left, due))| left * 100 > *due);
@@ -142,18 +142,18 @@ fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
 }
 
 /// Operations of a class per minute.
-fn a_minute(run: &Run, test: &str, told: &dyno_record::AMinute) -> AMinute {
+fn a_minute(run: &Run, test: &str, reported: &dyno_record::PerMinute) -> PerMinute {
     let disturbances = Disturbances::new(run);
     let of = |contender: usize| -> Option<f64> {
         let rate = |sample: &SampleRecord| {
-            let classes = sample.sample.classes.iter().filter(|class| class.class == told.class);
+            let classes = sample.sample.classes.iter().filter(|class| class.class == reported.class);
             let done: u64 = classes.map(|class| class.done - class.undone.min(class.done)).sum();
             done as f64 / sample.sample.section.nanoseconds.max(1) as f64 * 60e9
         };
         median(&used(run, &disturbances, contender, test).map(rate).collect::<Vec<_>>())
     };
     let lines = run.shown_contenders().filter_map(|(contender, _)| Some((contender, of(contender)?)));
-    AMinute { says: told.says.clone(), lines: lines.collect() }
+    PerMinute { says: reported.says.clone(), lines: lines.collect() }
 }
 
 /// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up.
@@ -177,13 +177,14 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
         let unfinished = Response::merged(sum.unfinished.iter().copied());
         let all = Response::merged(sum.responses.iter().chain(&sum.unfinished).copied());
         let left = unfinished.as_ref().map_or(0, Histogram::len);
-        let told = all.and_then(|all| percentiles(&all, sum.failed));
-        let told = told.map(|told| Percentiles { count: told.count - left, ..told });
-        (told.is_some() || sum.failed > 0).then(|| LatencyLine {
+        let reported = all.and_then(|all| percentiles(&all, sum.failed));
+        let reported = reported.map(|reported| Percentiles { count: reported.count - left, ..reported });
+        (reported.is_some() || sum.failed > 0).then(|| LatencyLine {
             contender,
             class: (!is_one).then(|| sum.name.to_owned()),
-            percentiles: told.unwrap_or_default(),
-            at_least: told.map_or_else(Vec::new, |told| at_least(&told, unfinished.as_ref(), sum.failed)),
+            percentiles: reported.unwrap_or_default(),
+            at_least: reported
+                .map_or_else(Vec::new, |reported| at_least(&reported, unfinished.as_ref(), sum.failed)),
             failed: sum.failed,
             failure: sum.failure.to_owned(),
             retried: sum.retried,
@@ -253,9 +254,9 @@ fn at_least(found: &Percentiles, unfinished: Option<&Histogram<u64>>, failed: u6
 fn percentiles(succeeded: &Histogram<u64>, failed: u64) -> Option<Percentiles> {
     let count = succeeded.len();
     let below = |share: f64| quantile(succeeded, share, failed);
-    let told = |share: f64| below(share).filter(|_| is_told(count + failed, share));
+    let reported = |share: f64| below(share).filter(|_| has_enough(count + failed, share));
     let (p50, max) = below(0.5).zip(below(1.0))?;
-    Some(Percentiles { count, p50, p90: told(0.9), p99: told(0.99), p999: told(0.999), max })
+    Some(Percentiles { count, p50, p90: reported(0.9), p99: reported(0.99), p999: reported(0.999), max })
 }
 
 #[cfg(test)]
@@ -286,8 +287,8 @@ mod tests {
             let (done, ages) = (histogram(vec![5; count].into_iter()), histogram(ages));
             let mut all = done.clone();
             all.add(&ages).unwrap();
-            let told = percentiles(&all, 0).unwrap();
-            let found = Percentiles { count: done.len(), ..told };
+            let reported = percentiles(&all, 0).unwrap();
+            let found = Percentiles { count: done.len(), ..reported };
             (found.p99, at_least(&found, Some(&ages), 0))
         };
         // A tenth waits at the end, as those do that are due while a server hangs.

@@ -23,18 +23,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::TestVerdict;
 
-pub use against::{Added, Against};
+pub use against::{AddedTime, Against};
 pub use debt::{Debt, DebtLine};
 pub use durability::{Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};
-pub use latency::{AMinute, Latency, LatencyLine, LatencyTest, Percentiles};
+pub use latency::{Latency, LatencyLine, LatencyTest, PerMinute, Percentiles};
 pub(crate) use probes::is_disproved;
 pub use probes::{Anomaly, Probe, Probed, Seen};
 pub use published::{Published, PublishedPoint, PublishedSeries};
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
-pub use timeline::{Second, Surroundings, Timeline, TimelineLine};
+pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -104,7 +104,7 @@ fn year(source: &str) -> Option<u16> {
 
 /// The geometric mean over some tests, of each system and contender that has them all.
 fn points(run: &Run, systems: &[System], tests: &[&TestVerdict]) -> Vec<PublishedPoint> {
-    let kins: Vec<Kin> = systems.iter().map(|system| kin(run, system.name)).collect();
+    let kins: Vec<Matches> = systems.iter().map(|system| kin(run, system.name)).collect();
     let mut points: Vec<PublishedPoint> = Vec::new();
     for (system, kin) in systems.iter().zip(&kins) {
         let seconds = |test: &TestVerdict| test.published.get(system.name).map(|seconds| seconds * 1e9);
@@ -156,7 +156,7 @@ fn mean(run: &Run, tests: &[&TestVerdict], of: impl Fn(&TestVerdict) -> Option<f
 }
 
 /// The parts of a run that resemble an old system.
-struct Kin<'a> {
+struct Matches<'a> {
     /// The engine, where it takes part.
     engine: Option<&'a str>,
     /// The contender that does what the old system did: a line joins the two.
@@ -165,7 +165,7 @@ struct Kin<'a> {
 
 /// The kin of a system such as `SQLite 2.7.0 (nosync)`, `Berkeley DB, transient` or `SQLite, mattn`: by the engine's
 /// name or its capitals, and by a profile or a driver in brackets or after a comma.
-fn kin<'a>(run: &'a Run, system: &str) -> Kin<'a> {
+fn kin<'a>(run: &'a Run, system: &str) -> Matches<'a> {
     let (name, rest) = system.split_once([',', '(']).unwrap_or((system, ""));
     let way = rest.trim_matches([' ', ')']).to_lowercase();
     let capitals: String = name.chars().filter(char::is_ascii_uppercase).collect();
@@ -182,7 +182,7 @@ fn kin<'a>(run: &'a Run, system: &str) -> Kin<'a> {
         }
     };
     let contender = of_engine().find(alike);
-    Kin { engine: of_engine().next().map(|contender| contender.engine.as_str()), contender }
+    Matches { engine: of_engine().next().map(|contender| contender.engine.as_str()), contender }
 }
 
 fn geometric_mean(values: &[f64]) -> Option<f64> {

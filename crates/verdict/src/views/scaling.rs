@@ -144,8 +144,8 @@ fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) 
     let of = |run: &'v Verdict, title: &str| {
         run.test(test)?.responses.iter().find(|response| response.title_in(test) == title)
     };
-    let told = runs.iter().take(1).filter_map(|run| run.test(test)).flat_map(|test| &test.responses);
-    let titles = told.map(|response| response.title_in(test));
+    let reported = runs.iter().take(1).filter_map(|run| run.test(test)).flat_map(|test| &test.responses);
+    let titles = reported.map(|response| response.title_in(test));
     let shared = titles.filter(|title| runs.iter().all(|run| of(run, title).is_some()));
     let line = |title: &str, label: &str| {
         let point = |run: &&'v Verdict| {

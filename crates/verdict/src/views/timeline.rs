@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_protocol::{Response, Tick};
-use dyno_record::{Around, Pressure, Run, SampleRecord, TrialRecord};
+use dyno_record::{ActivitySample, Pressure, Run, SampleRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,12 +47,12 @@ pub struct TimelineLine {
     pub longest_ns: u64,
     /// Other activity in these seconds; absent if it is unknown for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surroundings: Option<Surroundings>,
+    pub surroundings: Option<BackgroundActivity>,
 }
 
 /// Other activity while clients were at work: means over all seconds for which it is known, as shares of the time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Surroundings {
+pub struct BackgroundActivity {
     /// The disk was at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_busy: Option<f64>,
@@ -93,7 +93,7 @@ pub struct Second {
     pub lasted_ns: u64,
     /// Other activity in it; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<Around>,
+    pub around: Option<ActivitySample>,
 }
 
 impl Second {
@@ -118,9 +118,9 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
     let is_its = |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
     let samples = run.trials.iter().filter(is_its).flat_map(|trial| &trial.samples);
     let samples = samples.filter(|sample| sample.sample.test == test);
-    let told: Vec<(&SampleRecord, Vec<Second>)> =
+    let reported: Vec<(&SampleRecord, Vec<Second>)> =
         samples.map(|sample| (sample, seconds(sample))).filter(|(_, seconds)| seconds.len() >= FEW).collect();
-    let (samples, trials): (Vec<&SampleRecord>, Vec<Vec<Second>>) = told.into_iter().unzip();
+    let (samples, trials): (Vec<&SampleRecord>, Vec<Vec<Second>>) = reported.into_iter().unzip();
     let rates: Vec<f64> = trials.iter().flatten().map(|second| second.per_second).collect();
     let usual = median(&rates)?;
     let stalls = samples.iter().zip(&trials).flat_map(|(sample, trial)| match gaps(&sample.sample.ticks) {
@@ -139,21 +139,22 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
 }
 
 /// The means over the seconds of all trials.
-fn surroundings(trials: &[Vec<Second>]) -> Option<Surroundings> {
+fn surroundings(trials: &[Vec<Second>]) -> Option<BackgroundActivity> {
     let known = || trials.iter().flatten().filter_map(|second| Some((second, second.around.as_ref()?)));
     known().next()?;
-    let mean = |part: &dyn Fn(&Around) -> Option<u64>| {
+    let mean = |part: &dyn Fn(&ActivitySample) -> Option<u64>| {
         let parts = known().filter_map(|(second, around)| Some((part(around)?, second.lasted_ns)));
         let (spent, lasted) = parts.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         (lasted > 0).then(|| spent as f64 / lasted as f64)
     };
-    let waited = |part: fn(&Pressure) -> u64| mean(&|around: &Around| around.pressure.as_ref().map(part));
+    let waited =
+        |part: fn(&Pressure) -> u64| mean(&|around: &ActivitySample| around.pressure.as_ref().map(part));
     let mut upkeep = BTreeMap::new();
     for (name, times) in known().flat_map(|(_, around)| &around.upkeep) {
         *upkeep.entry(name.clone()).or_default() += times;
     }
-    Some(Surroundings {
-        disk_busy: mean(&|around: &Around| around.disk_busy_ns),
+    Some(BackgroundActivity {
+        disk_busy: mean(&|around: &ActivitySample| around.disk_busy_ns),
         cpu_some: waited(|pressure| pressure.cpu_some_ns),
         memory_some: waited(|pressure| pressure.memory_some_ns),
         memory_full: waited(|pressure| pressure.memory_full_ns),
@@ -173,7 +174,7 @@ fn seconds(record: &SampleRecord) -> Vec<Second> {
     whole.map(|(tick, lasted, around)| second(tick, lasted, around)).collect()
 }
 
-fn second(tick: &Tick, lasted: u64, around: Option<&Around>) -> Second {
+fn second(tick: &Tick, lasted: u64, around: Option<&ActivitySample>) -> Second {
     let sum = |count: fn(&dyno_protocol::Class) -> u64| tick.classes.iter().map(count).sum::<u64>();
     let all = Response::merged(tick.classes.iter().map(|class| &class.response));
     Second {
@@ -241,11 +242,11 @@ mod tests {
 
     /// The judged line of the first contender in the first test, with these counts of operations per second.
     fn judged(done: &[u64], last_ns: u64) -> Option<TimelineLine> {
-        told(done, last_ns, "")
+        reported(done, last_ns, "")
     }
 
     /// The same where operations succeeded in these hundredths of each second.
-    fn told(done: &[u64], last_ns: u64, succeeded: &str) -> Option<TimelineLine> {
+    fn reported(done: &[u64], last_ns: u64, succeeded: &str) -> Option<TimelineLine> {
         let succeeded = succeeded.to_owned();
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
         let mut run = dyno_record::load(&golden).unwrap();
@@ -260,7 +261,7 @@ mod tests {
         for trial in run.trials.iter_mut().filter(|trial| trial.block == 1 && trial.contender == 0) {
             trial.samples[0].sample.ticks.clone_from(&ticks);
             // All but the last are known.
-            let around = ticks.iter().rev().skip(1).rev().map(|tick| Around {
+            let around = ticks.iter().rev().skip(1).rev().map(|tick| ActivitySample {
                 ended_ns: tick.ended_ns,
                 pressure: None,
                 disk_busy_ns: Some(250_000_000),
@@ -284,20 +285,23 @@ mod tests {
     #[test]
     fn a_stall_is_as_long_as_nothing_succeeded() {
         // In each second the last operation succeeds in the 30th hundredth, and the next one in the first of the next second.
-        let line = told(&[1000; 6], 1_000_000_000, "3fffffff").unwrap();
+        let line = reported(&[1000; 6], 1_000_000_000, "3fffffff").unwrap();
         assert_eq!((line.stalls, line.longest_ns), (6, 700_000_000));
         // At the end, too, which here is that of half a second.
-        let line = told(&[1000, 1000, 1000, 1000, 1000, 500], 500_000_000, "3fffffff").unwrap();
+        let line = reported(&[1000, 1000, 1000, 1000, 1000, 500], 500_000_000, "3fffffff").unwrap();
         assert_eq!((line.stalls, line.longest_ns), (6, 700_000_000));
         // At ten operations per second, 0.7 s without a success is no stall.
-        assert_eq!(told(&[10; 6], 1_000_000_000, "3fffffff").unwrap().stalls, 0);
+        assert_eq!(reported(&[10; 6], 1_000_000_000, "3fffffff").unwrap().stalls, 0);
     }
 
     #[test]
     fn what_went_on_beside_is_a_mean_of_the_seconds_of_which_it_is_known() {
         let line = judged(&[100, 100, 100, 100, 100, 100], 1_000_000_000).unwrap();
-        let told = line.surroundings.unwrap();
-        assert_eq!((told.disk_busy, told.io_some, told.upkeep["checkpoints"]), (Some(0.25), None, 10));
+        let reported = line.surroundings.unwrap();
+        assert_eq!(
+            (reported.disk_busy, reported.io_some, reported.upkeep["checkpoints"]),
+            (Some(0.25), None, 10)
+        );
         assert!(line.trials[0][4].around.is_some() && line.trials[0][5].around.is_none());
     }
 

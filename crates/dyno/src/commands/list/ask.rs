@@ -9,7 +9,7 @@ use dyno_engine::{Contender, Engine, Registry};
 use dyno_lab::machine::allowed_cpus;
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
-use dyno_lab::trial::{Conduct, Reply};
+use dyno_lab::trial::{Reply, TrialOptions};
 use dyno_plan::probe;
 use dyno_protocol::Build;
 use dyno_record::cpu_list;
@@ -85,7 +85,7 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
     // Nothing is timed, so they may run on any CPU.
     let cpus = cpu_list::format(&allowed_cpus());
     let placement = placement::choose(Some(&cpus), None)?;
-    let conduct = Conduct { placement, ..Conduct::unmeasured(ANSWER_TIMEOUT)? };
+    let conduct = TrialOptions { placement, ..TrialOptions::unmeasured(ANSWER_TIMEOUT)? };
     let mut servers = conduct.servers(scratch);
     for Candidate { contender, item, .. } in &mut group {
         let directory = scratch.trial()?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dyno_engine::Contender;
-use dyno_prove::evidence::About;
-use dyno_prove::proof::Workshop;
+use dyno_prove::evidence::RecheckFacts;
+use dyno_prove::proof::ProofContext;
 use dyno_prove::subject::Subject;
 
 use super::maker::Maker;
@@ -36,8 +36,8 @@ pub fn subjects(
 }
 
 /// Says what is wrong on the disk in a folder; it is done if something is.
-pub fn look(folder: &Path, workshop: &Workshop, subjects: Vec<Named>) -> Result<Exit> {
-    let about = About::read(folder).input()?;
+pub fn look(folder: &Path, workshop: &ProofContext, subjects: Vec<Named>) -> Result<Exit> {
+    let about = RecheckFacts::read(folder).input()?;
     let subject = subjects.iter().find(|(label, _)| *label == about.label);
     let (label, subject) = subject
         .with_context(|| format!("the disk is one of {}: name it with --with", about.label))

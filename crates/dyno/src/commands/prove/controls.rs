@@ -4,8 +4,8 @@
 use anyhow::Result;
 use dyno_engine::{Contender, Registry};
 use dyno_prove::calls::Seen;
-use dyno_prove::ground::Ground;
-use dyno_prove::proof::{Effort, Named, Workshop};
+use dyno_prove::proof::{Effort, Named, ProofContext};
+use dyno_prove::storage::StorageKind;
 use dyno_record::Tally;
 use serde::Serialize;
 
@@ -35,10 +35,10 @@ impl Controls {
     /// Tries both; nothing where SQLite's runner is not built.
     pub fn try_both(
         registry: &Registry,
-        workshop: &Workshop,
+        workshop: &ProofContext,
         seed: u64,
         maker: &Maker,
-        tell: &dyn Fn(&str, &str),
+        progress: &dyn Fn(&str, &str),
     ) -> Result<Option<Controls>> {
         let [loses, keeps] = [LOSES, KEEPS].map(|name| Contender::parse(name, registry));
         let (loses, keeps) = (loses?, keeps?);
@@ -46,14 +46,14 @@ impl Controls {
             return Ok(None);
         }
         let prove = |contender: Contender| {
-            tell("control", &contender.label);
+            progress("control", &contender.label);
             let effort = Effort { cuts: CUTS, kills: 0, rounds: 1, errors: false, seed };
             let subject = &maker.embedded(&contender, COMMITS);
             let named = Named { subject, label: &contender.label, again: &[] };
             workshop.prove(named, effort, &|_| {})
         };
         let (loses, keeps) = (prove(loses)?, prove(keeps)?);
-        let is_uncut = workshop.ground == Ground::Folder;
+        let is_uncut = workshop.ground == StorageKind::Folder;
         let calls = match (loses.calls, keeps.calls) {
             (Some(none), Some(all)) if is_uncut => Some([none, all]),
             // Nobody could watch them; of kills there is no control.

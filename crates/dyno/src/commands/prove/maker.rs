@@ -10,7 +10,7 @@ use dyno_engine::{Contender, Protocol, ServerEngine};
 use dyno_lab::interrupts::Interrupts;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::Installation;
-use dyno_lab::trial::{Conduct, Reply};
+use dyno_lab::trial::{Reply, TrialOptions};
 use dyno_plan::probe;
 use dyno_protocol::{Hello, Model};
 use dyno_prove::subject::{
@@ -27,7 +27,7 @@ pub const UNSYNCED: &str = "unsynced";
 /// What they all share.
 pub struct Maker<'a> {
     scratch: &'a Scratch,
-    conduct: Conduct,
+    conduct: TrialOptions,
     /// Where inputs go.
     inputs: PathBuf,
 }
@@ -42,7 +42,7 @@ impl Maker<'_> {
     ) -> Result<Maker<'a>> {
         let inputs = place.join("inputs");
         fs::create_dir(&inputs).context("cannot make a folder for inputs")?;
-        let conduct = Conduct { interrupts: interrupts.clone(), ..Conduct::unmeasured(patience)? };
+        let conduct = TrialOptions { interrupts: interrupts.clone(), ..TrialOptions::unmeasured(patience)? };
         Ok(Maker { scratch, conduct, inputs })
     }
 

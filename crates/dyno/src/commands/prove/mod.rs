@@ -20,9 +20,9 @@ use dyno_lab::server::identified;
 use dyno_protocol::Hello;
 use dyno_prove::calls;
 use dyno_prove::disk::{faults::Faults, recorder};
-use dyno_prove::ground::Ground;
 use dyno_prove::posix;
-use dyno_prove::proof::{Effort, Named, Proof, Workshop};
+use dyno_prove::proof::{Effort, Named, Proof, ProofContext};
+use dyno_prove::storage::StorageKind;
 use dyno_prove::subject::Subject;
 use dyno_record::{EVIDENCE, Level, Safety, Standing, Survival, Tally};
 use serde::Serialize;
@@ -129,7 +129,7 @@ fn prove_all(
     let errors = !arguments.no_errors && arguments.cuts > 0;
     let rounds = arguments.rounds as usize;
     let effort = Effort { cuts: arguments.cuts, kills: arguments.kills, rounds, errors, seed };
-    let tell = |label: &str, what: &str| {
+    let progress = |label: &str, what: &str| {
         if !arguments.quiet {
             terminal::say(&format!("{label}: {what}"));
         }
@@ -139,7 +139,7 @@ fn prove_all(
     if let Some(folder) = &arguments.again {
         return again::look(folder, workshop, again::subjects(arguments, contenders, imports, &maker)?);
     }
-    let controls = Controls::try_both(registry, workshop, seed, &maker, &tell)?;
+    let controls = Controls::try_both(registry, workshop, seed, &maker, &progress)?;
     let no_cuts = place.no_cuts.clone();
     let ground = workshop.ground.name();
     let mut report = Report { seed, ground, no_cuts, controls, subjects: Vec::new(), kept_in: None };
@@ -154,7 +154,7 @@ fn prove_all(
         let again = again.concat();
         let named = Named { subject: &program, label, again: &again };
         proved.take(
-            workshop.prove(named, effort, &|what| tell("the command", what)),
+            workshop.prove(named, effort, &|what| progress("the command", what)),
             (workshop.ground, seed, 1),
         );
         report.subjects.push(proved);
@@ -162,7 +162,7 @@ fn prove_all(
     let is_sound = report.controls.as_ref().is_some_and(Controls::behaved);
     for contender in contenders {
         workshop.interrupts.check()?;
-        let mut proved = prove(contender, arguments, &maker, workshop, effort, &tell);
+        let mut proved = prove(contender, arguments, &maker, workshop, effort, &progress);
         if is_sound {
             match keep(contender, &mut proved, workshop) {
                 Ok(path) => report.kept_in = path.or(report.kept_in),
@@ -178,7 +178,7 @@ fn prove_all(
         let again =
             [ground_arguments(arguments), vec!["--import".to_owned(), arguments.import.join(",")]].concat();
         let named = Named { subject: subject.as_ref(), label: &label, again: &again };
-        proved.take(workshop.prove(named, effort, &|what| tell(&label, what)), (workshop.ground, seed, 1));
+        proved.take(workshop.prove(named, effort, &|what| progress(&label, what)), (workshop.ground, seed, 1));
         report.subjects.push(proved);
     }
     workshop.interrupts.check()?;
@@ -203,9 +203,9 @@ fn prove(
     contender: &Contender,
     arguments: &ProveArgs,
     maker: &Maker,
-    workshop: &Workshop,
+    workshop: &ProofContext,
     effort: Effort,
-    tell: &dyn Fn(&str, &str),
+    progress: &dyn Fn(&str, &str),
 ) -> Proved {
     let mut proved = Proved::new(&contender.label);
     proved.promised = contender.claimed.clone();
@@ -218,7 +218,7 @@ fn prove(
         let threads = arguments.threads.then(|| "--threads".to_owned()).into_iter().collect();
         let again = [ground_arguments(arguments), again.to_vec(), threads].concat();
         let named = Named { subject: subject.as_ref(), label, again: &again };
-        workshop.prove(named, effort, &|what| tell(label, what))
+        workshop.prove(named, effort, &|what| progress(label, what))
     });
     proved.take(proof, (workshop.ground, effort.seed, arguments.clients));
     proved
@@ -249,7 +249,7 @@ fn import_promise(label: &str) -> Safety {
 }
 
 /// Keeps what was found for later tables, and says where; nothing where it proves nothing.
-fn keep(contender: &Contender, proved: &mut Proved, workshop: &Workshop) -> Result<Option<PathBuf>> {
+fn keep(contender: &Contender, proved: &mut Proved, workshop: &ProofContext) -> Result<Option<PathBuf>> {
     let (Some(hello), Some(proof), Some(survival)) = (&proved.hello, &proved.proof, &proved.survival) else {
         return Ok(None);
     };
@@ -257,10 +257,10 @@ fn keep(contender: &Contender, proved: &mut Proved, workshop: &Workshop) -> Resu
         return Ok(None);
     }
     let file_system = match workshop.ground {
-        Ground::Disk(system) => system.name().to_owned(),
-        Ground::Folder => machine::storage(&workshop.place)?.file_system,
+        StorageKind::Disk(system) => system.name().to_owned(),
+        StorageKind::Folder => machine::storage(&workshop.place)?.file_system,
         // It says nothing of any file system that there is.
-        Ground::Files => return Ok(None),
+        StorageKind::Files => return Ok(None),
     };
     let survival = Survival { file_system, ..survival.clone() };
     let path = proofs::add(&proofs::keep(contender, &identified(contender, hello), survival))?;
@@ -269,7 +269,7 @@ fn keep(contender: &Contender, proved: &mut Proved, workshop: &Workshop) -> Resu
 }
 
 /// What a proof found, as it is kept and as it is held against a promise.
-fn survival(proof: &Proof, ground: Ground, seed: u64, clients: u64) -> Survival {
+fn survival(proof: &Proof, ground: StorageKind, seed: u64, clients: u64) -> Survival {
     Survival {
         dyno: env!("CARGO_PKG_VERSION").to_owned(),
         evidence: EVIDENCE,
@@ -278,13 +278,13 @@ fn survival(proof: &Proof, ground: Ground, seed: u64, clients: u64) -> Survival 
         seed,
         clients,
         commits: proof.observed.commits,
-        flushes: (ground != Ground::Folder).then_some(proof.observed.flushes),
+        flushes: (ground != StorageKind::Folder).then_some(proof.observed.flushes),
         calls: proof.calls.as_ref().map(|seen| seen.calls),
         cuts: proof.cuts,
         drawn: (proof.cuts.tried > 0).then_some(proof.drawn),
         runs: proof.runs as u64,
         upkeep: proof.upkeep.clone(),
-        unflushed: if ground == Ground::Folder { 0 } else { proof.observed.unflushed },
+        unflushed: if ground == StorageKind::Folder { 0 } else { proof.observed.unflushed },
         kills: proof.kills,
         errors: proof.failed_devices(),
         failure: proof.failures.first().map(table::failure),
@@ -316,7 +316,7 @@ impl Proved {
         self.proof.as_ref().is_some_and(|proof| proof.late == 0 || proof.cuts.tried + proof.kills.tried > 0)
     }
 
-    fn take(&mut self, proof: Result<Proof>, (ground, seed, clients): (Ground, u64, u64)) {
+    fn take(&mut self, proof: Result<Proof>, (ground, seed, clients): (StorageKind, u64, u64)) {
         match proof {
             Ok(proof) => {
                 let survival = survival(&proof, ground, seed, clients);

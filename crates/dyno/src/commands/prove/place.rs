@@ -9,9 +9,9 @@ use dyno_lab::interrupts::Interrupts;
 use dyno_lab::scratch::Scratch;
 use dyno_prove::disk::Program;
 use dyno_prove::disk::files::System;
-use dyno_prove::ground::Ground;
-use dyno_prove::proof::Workshop;
-use dyno_prove::refuge::{self, Refuge};
+use dyno_prove::private_mount::{self, PrivateMount};
+use dyno_prove::proof::ProofContext;
+use dyno_prove::storage::StorageKind;
 
 use crate::cli::{Device, FileSystem, ProveArgs};
 
@@ -23,11 +23,11 @@ const WATCHER: &str = "prove-watcher";
 /// The place.
 pub struct Place {
     /// Where everything is done.
-    pub workshop: Workshop,
+    pub workshop: ProofContext,
     /// Why no power can be cut here, if it cannot.
     pub no_cuts: Option<String>,
     // Left before the folder is removed, in which it is.
-    _refuge: Option<Refuge>,
+    _refuge: Option<PrivateMount>,
 }
 
 impl Place {
@@ -37,7 +37,7 @@ impl Place {
     /// Nothing can be made, or recorded files are asked for that the system does not allow.
     pub fn find(arguments: &ProveArgs, scratch: &Scratch, interrupts: &Interrupts) -> Result<Place> {
         let ground = ground(arguments);
-        let entered = Refuge::enter(scratch.folder()).and_then(|refuge| {
+        let entered = PrivateMount::enter(scratch.folder()).and_then(|refuge| {
             let place = refuge.folder().to_owned();
             let workshop = workshop(arguments, place, ground, interrupts)?;
             workshop.try_ground()?;
@@ -49,31 +49,31 @@ impl Place {
         };
         interrupts.check()?;
         // Who asks for something else than the usual gets it or nothing.
-        if ground != Ground::Disk(System::default()) {
+        if ground != StorageKind::Disk(System::default()) {
             return Err(error);
         }
-        let place = refuge::plain(scratch.folder())?;
-        let workshop = workshop(arguments, place, Ground::Folder, interrupts)?;
+        let place = private_mount::plain(scratch.folder())?;
+        let workshop = workshop(arguments, place, StorageKind::Folder, interrupts)?;
         Ok(Place { workshop, no_cuts: Some(format!("{error:#}")), _refuge: None })
     }
 }
 
-fn ground(arguments: &ProveArgs) -> Ground {
+fn ground(arguments: &ProveArgs) -> StorageKind {
     match (arguments.device, arguments.file_system) {
-        (Device::Posix, _) => Ground::Files,
-        (Device::Disk, FileSystem::Ext4) => Ground::Disk(System::Ext4),
-        (Device::Disk, FileSystem::Xfs) => Ground::Disk(System::Xfs),
-        (Device::Disk, FileSystem::Btrfs) => Ground::Disk(System::Btrfs),
+        (Device::Posix, _) => StorageKind::Files,
+        (Device::Disk, FileSystem::Ext4) => StorageKind::Disk(System::Ext4),
+        (Device::Disk, FileSystem::Xfs) => StorageKind::Disk(System::Xfs),
+        (Device::Disk, FileSystem::Btrfs) => StorageKind::Disk(System::Btrfs),
     }
 }
 
 fn workshop(
     arguments: &ProveArgs,
     place: PathBuf,
-    ground: Ground,
+    ground: StorageKind,
     interrupts: &Interrupts,
-) -> Result<Workshop> {
-    Ok(Workshop {
+) -> Result<ProofContext> {
+    Ok(ProofContext {
         place,
         ground,
         recorder: program(RECORDER)?,

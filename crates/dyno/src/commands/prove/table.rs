@@ -3,9 +3,9 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dyno_prove::calls::Seen;
 use dyno_prove::errors::Failed;
-use dyno_prove::ground::Ground;
 use dyno_prove::judge::Verdict;
 use dyno_prove::proof::{Failure, Proof};
+use dyno_prove::storage::StorageKind;
 use dyno_record::Tally;
 use dyno_show::{WIDTH, survived, upkeep_in_words, wrapped};
 use dyno_verdict::Survived;
@@ -55,7 +55,7 @@ fn above(report: &Report) -> Option<String> {
             "No power was cut, because no disk of dyno's own can be made here: {why}. What follows is of kills, and of system calls that were watched."
         ));
     }
-    (report.ground == Ground::Files.name()).then(|| {
+    (report.ground == StorageKind::Files.name()).then(|| {
         "The power was cut of files of which nothing is kept that POSIX does not promise: allowed by POSIX, not seen on ext4."
             .to_owned()
     })

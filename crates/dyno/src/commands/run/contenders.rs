@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, MemoryCap, Reply, Servers};
+use dyno_lab::trial::{MemoryCap, Reply, Servers, TrialOptions};
 use dyno_nearest as nearest;
 use dyno_plan::probe;
 use dyno_protocol::Hello;
@@ -51,10 +51,10 @@ pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Ve
 
 /// Asks each contender of the suite's own list for its version, and leaves out those that do not answer or do none of the
 /// tests: a library, a language or a server that is not installed leaves the others working.
-pub fn at_hand(
+pub fn available(
     contenders: Vec<Contender>,
     does_tests: impl Fn(&Contender) -> Result<()>,
-    conduct: &Conduct,
+    conduct: &TrialOptions,
     servers: &mut Servers,
     scratch: &Scratch,
 ) -> Result<(Vec<Contender>, Vec<LeftOut>)> {
@@ -85,7 +85,7 @@ pub fn at_hand(
 /// reason is left to its trials, which report how.
 pub fn check_reach(
     contenders: &[Contender],
-    conduct: &Conduct,
+    conduct: &TrialOptions,
     servers: &mut Servers,
     scratch: &Scratch,
 ) -> Result<()> {

@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_plan::records::{self, Found};
+use dyno_plan::records::{self, RecordsContent};
 use dyno_record::FileRecord;
 use dyno_suite::{Shape, Suite};
 
 /// Checks a file against the columns of the suite's, and gives it with the name of the parameter that says how many
 /// records there are.
-pub fn adopt(path: &Path, suite: &Suite) -> Result<(FileRecord, String)> {
+pub fn use_own_file(path: &Path, suite: &Suite) -> Result<(FileRecord, String)> {
     let (shape, count) = suite.file_data().with_context(|| {
         format!("--file is for suites that import a file, and the suite {} imports none", suite.name)
     })?;
@@ -35,6 +35,6 @@ pub fn check_unchanged(old: &FileRecord, suite: &Suite) -> Result<()> {
 
 fn look(path: &Path, shape: &Shape) -> Result<FileRecord> {
     let Shape::File { fields, delimiter, .. } = shape else { bail!("the data are no file of records") };
-    let Found { records, bytes, crc32 } = records::copy(path, fields, *delimiter, &mut io::sink())?;
+    let RecordsContent { records, bytes, crc32 } = records::copy(path, fields, *delimiter, &mut io::sink())?;
     Ok(FileRecord { path: path.to_owned(), records, bytes, crc32 })
 }

@@ -5,7 +5,7 @@ use std::env;
 
 use dyno_engine::{Contender, ServerEngine, ServerUrl, is_address, repeatable};
 use dyno_lab::machine::kept_calibration;
-use dyno_lab::trial::Conduct;
+use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
     AmountRecord, ContenderRecord, Ended, Executed, Machine, Placement, Program, Run, SCHEMA, Seals,
@@ -16,7 +16,13 @@ use dyno_suite::Published;
 use super::request::Request;
 
 /// A run without trials.
-pub fn begin(request: Request, plan: &Plan, machine: Machine, storage: Storage, conduct: &Conduct) -> Run {
+pub fn begin(
+    request: Request,
+    plan: &Plan,
+    machine: Machine,
+    storage: Storage,
+    conduct: &TrialOptions,
+) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -94,7 +100,7 @@ fn without_password(argument: String, servers: &[ServerEngine]) -> String {
 }
 
 /// The placement with what it means for servers, where a contender needs one.
-fn stated_placement(plan: &Plan, conduct: &Conduct) -> Placement {
+fn stated_placement(plan: &Plan, conduct: &TrialOptions) -> Placement {
     let mut placement = conduct.placement.clone();
     if plan.contenders.iter().any(|contender| contender.engine.is_server()) {
         placement.note = format!("{}; {}", placement.note, conduct.sharing.note(&placement));
@@ -195,7 +201,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
         a_minute: test
             .a_minute
             .clone()
-            .map(|dyno_suite::AMinute { class, says }| dyno_record::AMinute { class, says }),
+            .map(|dyno_suite::PerMinute { class, says }| dyno_record::PerMinute { class, says }),
         published: BTreeMap::new(),
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use dyno_engine::Contender;
 use dyno_lab::key;
-use dyno_lab::run::{Left, Place};
+use dyno_lab::run::{KeptDatabases, Place};
 use dyno_plan::Plan;
 use dyno_record::Run;
 
@@ -36,7 +36,7 @@ pub fn check(contender: &Contender) -> Result<()> {
 ///
 /// # Errors
 /// They cannot be moved.
-pub fn hand_over(left: Left, run: &Run, plan: &Plan) -> Result<Vec<String>> {
+pub fn hand_over(left: KeptDatabases, run: &Run, plan: &Plan) -> Result<Vec<String>> {
     let stem = format!("{}-{}-databases", file_time(&run.started), run.suite.name);
     let places = left.hand_over(plan, &dyno_record::results_folder(), &stem)?;
     let line = |index: usize, label: &str| match places.get(&index) {

@@ -21,16 +21,16 @@ use dyno_engine::proofs::Proofs;
 use dyno_engine::{Contender, Home, Registry};
 use dyno_files::Output;
 use dyno_lab::machine::{self, allowed_cpus};
-use dyno_lab::proof::{Prover, hold_together};
-use dyno_lab::run::{Left, Observer, Runner};
+use dyno_lab::proof::{Prover, cross_check};
+use dyno_lab::run::{KeptDatabases, Observer, Runner};
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::server::sweep_segments;
-use dyno_lab::trial::{self, Conduct, Interrupts};
+use dyno_lab::trial::{self, Interrupts, TrialOptions};
 use dyno_lab::{key, placement};
 use dyno_plan::{Plan, check_models, input_bytes, select};
 use dyno_record::{Ended, Proof, Run, Writer, cpu_list};
 use dyno_suite::Cpus;
-use dyno_suite::watch::Watch;
+use dyno_suite::progress::PlanningProgress;
 use dyno_verdict::changed_files;
 use signal_hook::consts::SIGINT;
 
@@ -38,7 +38,7 @@ use super::{Exit, Input, planning, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
-use contenders::{at_hand, check_reach, with_harness, with_limits};
+use contenders::{available, check_reach, with_harness, with_limits};
 use head::begin;
 use probing::Probing;
 use request::{Request, again};
@@ -164,11 +164,12 @@ pub(super) fn perform(
         machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
     let timeout = Duration::from_nanos(request.schedule.timeout_ns);
     let memory_bytes = request.limits.memory_bytes;
-    let conduct = Conduct { placement, sharing: request.wanted.sharing, timeout, memory_bytes, interrupts };
+    let conduct =
+        TrialOptions { placement, sharing: request.wanted.sharing, timeout, memory_bytes, interrupts };
     let mut servers = conduct.servers(&scratch);
     if request.by_suite {
         let does_tests = |contender: &Contender| check_models(&request.suite, &selection, contender);
-        let (found, missing) = at_hand(contenders, does_tests, &conduct, &mut servers, &scratch)?;
+        let (found, missing) = available(contenders, does_tests, &conduct, &mut servers, &scratch)?;
         contenders = found;
         request.left_out.extend(missing);
         request.keep(&contenders).input()?;
@@ -184,7 +185,7 @@ pub(super) fn perform(
     let (origin, reaching) = (request.origin.clone(), Arc::new(OnceLock::new()));
     let found = (origin.suite && !place.trust).then(|| reaching.clone());
     let memory = planning::memory(dyno_plan::bounds(&suite, &parameters));
-    let work = move |watch: &Watch| {
+    let work = move |watch: &PlanningProgress| {
         if let Some(found) = found {
             let bounds = dyno_plan::bounds(&suite, &parameters);
             let _ = found.set(trust::of_statements(&suite, &parameters, &contenders, bounds, watch)?);
@@ -216,7 +217,7 @@ pub(super) fn perform(
     let probed = proved.and_then(|()| probing::probe(&mut run, &plan, prober, &mut progress));
     let (proofs, troubles) = Proofs::load();
     troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
-    let mut left = place.keep.then(|| Left::new(&scratch)).transpose()?;
+    let mut left = place.keep.then(|| KeptDatabases::new(&scratch)).transpose()?;
     let mut runner = Runner {
         proofs: &proofs,
         plan: &plan,
@@ -295,6 +296,6 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
     }
     let proofs =
         run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
-    hold_together(&mut proofs.collect::<Vec<_>>());
+    cross_check(&mut proofs.collect::<Vec<_>>());
     Ok(())
 }

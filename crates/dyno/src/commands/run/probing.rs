@@ -5,14 +5,14 @@ use dyno_engine::Contender;
 use dyno_lab::probe::Prober;
 use dyno_lab::run::Observer;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Conduct, Servers};
+use dyno_lab::trial::{Servers, TrialOptions};
 use dyno_plan::Plan;
 use dyno_plan::probes::{self, Probes, probes_of};
 use dyno_record::{ProbeRecord, Run};
 
 /// The means by which probes are run.
 pub struct Probing<'a> {
-    pub conduct: &'a Conduct,
+    pub conduct: &'a TrialOptions,
     pub scratch: &'a Scratch,
     pub servers: &'a mut Servers,
 }

@@ -86,7 +86,7 @@ pub fn typed(
     ];
     changes.extend(short.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
     changes.extend(size.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let file = arguments.file.as_deref().map(|path| file::adopt(path, &suite)).transpose()?;
+    let file = arguments.file.as_deref().map(|path| file::use_own_file(path, &suite)).transpose()?;
     if let Some((file, count)) = &file {
         changes.retain(|(name, _)| name != count);
         changes.push((count.clone(), file.records.to_string()));

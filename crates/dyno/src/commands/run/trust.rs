@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::{Result, anyhow};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_record::Parameters;
-use dyno_suite::watch::Watch;
+use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, NO_SQL, Suite};
 
 use super::super::Input;
@@ -88,7 +88,7 @@ pub fn of_statements(
     parameters: &Parameters,
     contenders: &[Contender],
     bounds: Bounds,
-    watch: &Watch,
+    watch: &PlanningProgress,
 ) -> Result<Vec<String>> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();

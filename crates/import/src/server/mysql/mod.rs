@@ -118,12 +118,12 @@ impl MySql {
         };
         let loaded = infile::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
         let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
-        let told: Vec<String> =
+        let reported: Vec<String> =
             warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
-        if !told.is_empty() {
+        if !reported.is_empty() {
             // The table's own name and not the one that it has until it is whole; and the column without either.
-            let told: Vec<String> = told.iter().map(|text| self.plain(text, table)).collect();
-            let refused = told.iter().find_map(|text| {
+            let reported: Vec<String> = reported.iter().map(|text| self.plain(text, table)).collect();
+            let refused = reported.iter().find_map(|text| {
                 let (row, reason) = number_behind(text, " at row ")?;
                 Some(Refused { line: sent.line(row)?, reason })
             });
@@ -132,7 +132,7 @@ impl MySql {
             }
             let error = anyhow::anyhow!(
                 "the server would change or leave out values, so nothing was loaded: {}",
-                told.join("; ")
+                reported.join("; ")
             );
             return Err(error).input();
         }

@@ -86,7 +86,7 @@ fn a_runner_waits_for_turns_only_where_there_are_some() {
     };
     let events = [hello(), progress("1"), waiting(0), waiting(2), sample("1"), progress("2"), waiting(0)];
     let heard = hear(true, &events).unwrap();
-    let turns = heard.iter().filter(|heard| matches!(heard, Heard::Waiting(_))).count();
+    let turns = heard.iter().filter(|heard| matches!(heard, EventMeaning::Waiting(_))).count();
     assert_eq!((heard.len(), turns), (7, 3));
     for (turns, bad) in [
         (false, vec![hello(), progress("1"), waiting(0)]),

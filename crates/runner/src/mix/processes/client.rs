@@ -14,7 +14,7 @@ use nix::unistd::getppid;
 use super::shared::{map, monotonic};
 use super::words::{ClientJob, Said};
 use crate::clock::Clock;
-use crate::mix::section::{Part, perform_part};
+use crate::mix::section::{ProcessClients, perform_part};
 use crate::{Engine, Session};
 
 /// The life of a client that is a process: from its job on standard input to what it says on standard output.
@@ -61,7 +61,7 @@ fn part<E: Engine>(input: &mut impl BufRead, say: &mut dyn FnMut(&Said) -> Resul
     };
     // SAFETY: the map is as long as the number, and lies at the beginning of a page. Clients change it by nothing else.
     let next = map.as_ref().map(|map| unsafe { AtomicU64::from_ptr(map.as_ptr().cast_mut().cast()) });
-    let part = Part { before, next };
+    let part = ProcessClients { before, next };
     let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
     let clock = Clock::new(None);
     if mix.session.is_some() {

@@ -39,11 +39,11 @@ impl Clients {
         let place = self.0.len() - 1;
         let mut text = serde_json::to_vec(job)?;
         text.push(b'\n');
-        self.tell(place, &text)?;
+        self.report(place, &text)?;
         Ok(output)
     }
 
-    fn tell(&mut self, place: usize, text: &[u8]) -> Result<()> {
+    fn report(&mut self, place: usize, text: &[u8]) -> Result<()> {
         let input = self.0[place].process.stdin.as_mut().context("a client has no standard input")?;
         if input.write_all(text).is_err() {
             return Err(self.lost(place));
@@ -54,7 +54,7 @@ impl Clients {
     /// Sends all of them the instant at which they begin.
     pub fn begin(&mut self, moment: Duration) -> Result<()> {
         let line = format!("{}\n", moment.as_nanos());
-        (0..self.0.len()).try_for_each(|place| self.tell(place, line.as_bytes()))
+        (0..self.0.len()).try_for_each(|place| self.report(place, line.as_bytes()))
     }
 
     /// The next message of a client, with its position; none where a moment comes first.

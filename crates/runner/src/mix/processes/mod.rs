@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_protocol::{Job, Lasts, MixWork, Sample, Test, Work};
+use dyno_protocol::{Job, MixWork, Sample, Test, TimeWindow, Work};
 
 use super::section::sleep_until;
 use crate::clock::Clock;
@@ -72,7 +72,7 @@ pub fn perform(mix: &MixWork, job: &Job, clock: &Clock) -> Result<Sample> {
     let mut samples: Vec<Option<Sample>> = (0..count).map(|_| None).collect();
     let end = mix
         .lasts
-        .map(|Lasts { duration_ns, warm_up_ns }| began + Duration::from_nanos(warm_up_ns + duration_ns));
+        .map(|TimeWindow { duration_ns, warm_up_ns }| began + Duration::from_nanos(warm_up_ns + duration_ns));
     let (within, own) = clock.time_clients(counted, || {
         collect(&mut clients, &hears, &mut samples, end)?;
         // Clients whose steps came to an end before their time leave the rest of it empty.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Error, anyhow};
 use dyno_protocol::{Hello, Job, MixWork, Purpose, Sink};
 
-use crate::mix::{Door, Prepared, Statement, Values, statements};
+use crate::mix::{Connector, Prepared, Statement, Values, statements};
 use crate::{Engine, NoStore, Rows, Session};
 
 /// The actions of all clients, in order.
@@ -25,7 +25,7 @@ pub struct Toy(pub Arc<Log>);
 pub struct Client(Arc<Log>);
 
 /// Its statements.
-pub struct Told<'s> {
+pub struct ReportingExecutor<'s> {
     log: &'s Log,
     statements: Vec<Statement>,
 }
@@ -41,7 +41,7 @@ impl Engine for Toy {
         Ok(Client(self.0.clone()))
     }
 
-    fn door(&self) -> anyhow::Result<Box<Door<'static, Client>>> {
+    fn door(&self) -> anyhow::Result<Box<Connector<'static, Client>>> {
         let log = self.0.clone();
         Ok(Box::new(move || {
             log.lines.lock().unwrap().push("connect".into());
@@ -58,10 +58,10 @@ impl Rows for Client {}
 
 impl Session for Client {
     type Store<'s> = NoStore;
-    type Prepared<'s> = Told<'s>;
+    type Prepared<'s> = ReportingExecutor<'s>;
 
-    fn prepare(&mut self, mix: &MixWork) -> anyhow::Result<Told<'_>> {
-        Ok(Told { log: &self.0, statements: statements(mix, |place| format!("${place}")) })
+    fn prepare(&mut self, mix: &MixWork) -> anyhow::Result<ReportingExecutor<'_>> {
+        Ok(ReportingExecutor { log: &self.0, statements: statements(mix, |place| format!("${place}")) })
     }
 
     fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> anyhow::Result<()> {
@@ -76,13 +76,13 @@ impl Session for Client {
     }
 }
 
-impl Told<'_> {
-    fn tell(&self, what: &str) {
+impl ReportingExecutor<'_> {
+    fn report(&self, what: &str) {
         self.log.lines.lock().unwrap().push(what.to_owned());
     }
 }
 
-impl Prepared for Told<'_> {
+impl Prepared for ReportingExecutor<'_> {
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> anyhow::Result<()> {
         let Statement { sql, parameters } = &self.statements[statement];
         match sql.split('$').next().unwrap_or_default() {
@@ -114,26 +114,26 @@ impl Prepared for Told<'_> {
         }
         let values: Vec<String> =
             parameters.iter().map(|source| format!("{:?}", values.get(*source))).collect();
-        self.tell(&format!("{sql} {}", values.join(" ")));
+        self.report(&format!("{sql} {}", values.join(" ")));
         Ok(())
     }
 
     fn begin(&mut self, purpose: Purpose) -> anyhow::Result<()> {
-        self.tell(&format!("begin {purpose:?}"));
+        self.report(&format!("begin {purpose:?}"));
         Ok(())
     }
 
     fn commit(&mut self) -> anyhow::Result<()> {
-        self.tell("commit");
+        self.report("commit");
         Ok(())
     }
 
     fn rollback(&mut self) -> anyhow::Result<()> {
-        self.tell("rollback");
+        self.report("rollback");
         Ok(())
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
+    fn is_retryable(&self, error: &Error) -> bool {
         error.to_string() == "busy"
     }
 }

@@ -5,11 +5,11 @@ use dyno_inputs::StoreDigest;
 use dyno_protocol::{Store, Value};
 
 use crate::kv::KeyValue;
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::{Engine, Session};
 
 /// The digest of each store that the test was about.
-pub fn digests<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<()> {
+pub fn digests<E: Engine>(stores: &[Store], bench: &mut TestContext<E>) -> Result<()> {
     bench.answer.begin(true);
     for store in stores {
         let mut digest = StoreDigest::default();
@@ -20,7 +20,7 @@ pub fn digests<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<()> 
 }
 
 /// The count and one checksum over all keys in the order in which a scan meets them.
-pub fn order<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<()> {
+pub fn order<E: Engine>(store: &Store, bench: &mut TestContext<E>) -> Result<()> {
     let mut count = 0;
     let mut keys = crc32fast::Hasher::new();
     bench.session.store(store)?.scan(|key, _| {

@@ -11,16 +11,16 @@ use dyno_inputs::Cells;
 use dyno_protocol::{self as protocol, Model, Pairs, Sample, Store};
 
 use crate::clock::Clock;
-use crate::latency::{Latency, Unwatched};
-use crate::trial::Bench;
-use crate::{Engine, Failure, Session, Turns};
+use crate::latency::{Latency, NoTimer};
+use crate::trial::TestContext;
+use crate::{Engine, Failure, Session, Slices};
 
 pub use answers::{digests, order};
 pub use reads::{get, range, scan};
 pub use writes::{delete, put};
 
-pub fn settle<E: Engine>(stores: &[Store], bench: &mut Bench<E>) -> Result<Sample> {
-    let Bench { session, clock, .. } = bench;
+pub fn settle<E: Engine>(stores: &[Store], bench: &mut TestContext<E>) -> Result<Sample> {
+    let TestContext { session, clock, .. } = bench;
     let (settled, sample) = clock.time_in_turns(1, |_| session.settle(stores))?;
     settled?;
     Ok(Sample { operations: 1, ..sample })
@@ -32,11 +32,11 @@ fn watched<K, T>(
     class: Option<Model>,
     store: &mut K,
     of: u64,
-    plain: impl FnOnce(&mut K, &mut Unwatched, Turns) -> Result<T, Failure>,
-    watching: impl FnOnce(&mut K, &mut Latency, Turns) -> Result<T, Failure>,
+    plain: impl FnOnce(&mut K, &mut NoTimer, Slices) -> Result<T, Failure>,
+    watching: impl FnOnce(&mut K, &mut Latency, Slices) -> Result<T, Failure>,
 ) -> Result<(Result<T, Failure>, Sample)> {
     let Some(class) = class else {
-        return clock.time_in_turns(of, |turns| plain(store, &mut Unwatched, turns));
+        return clock.time_in_turns(of, |turns| plain(store, &mut NoTimer, turns));
     };
     let mut watch = Latency::default();
     let (result, sample) = clock.time_in_turns(of, |turns| watching(store, &mut watch, turns))?;

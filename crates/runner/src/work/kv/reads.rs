@@ -8,23 +8,23 @@ use dyno_protocol::{self as protocol, Model, Pairs, Reads, Sample, Store, Value}
 
 use super::{load, load_values, watched};
 use crate::kv::{KeyValue, Lookup, Lookups};
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::work::explain;
-use crate::{Engine, Failure, Session, Turns, Watch};
+use crate::{Engine, Failure, OperationTimer, Session, Slices};
 
 /// The number of values that are compared after the clock.
 const COMPARED: u64 = 1000;
 
 /// The results of lookups.
 #[derive(Default)]
-struct Found {
+struct LookupResults {
     /// The number of values that were there.
     count: u64,
     /// The sum of their lengths, in bytes.
     bytes: u64,
 }
 
-impl Found {
+impl LookupResults {
     /// Adds a value of this length.
     #[inline]
     fn add(&mut self, length: usize) {
@@ -38,7 +38,7 @@ pub fn get<E: Engine>(
     pairs: &Pairs,
     present: bool,
     reads: Reads,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let keys = load(&pairs.keys)?;
     let mut store = bench.session.store(store)?;
@@ -57,19 +57,19 @@ pub fn get<E: Engine>(
         compare(&keys, &load_values(pairs)?, &mut store)?;
     }
     drop(store);
-    tell(&found, bench);
+    report(&found, bench);
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
-fn get_all<K: KeyValue, W: Watch>(
+fn get_all<K: KeyValue, W: OperationTimer>(
     store: &mut K,
     keys: Slice,
     reads: Reads,
     watch: &mut W,
-    turns: Turns,
-) -> Result<Found, Failure> {
+    turns: Slices,
+) -> Result<LookupResults, Failure> {
     let mut reader = store.reader(Lookups::Get, reads)?;
-    let mut found = Found::default();
+    let mut found = LookupResults::default();
     let mut start = 0;
     while start < keys.len() {
         let end = start + turns.take(keys.len() - start)?;
@@ -100,10 +100,10 @@ fn compare(keys: &Cells, values: &Cells, store: &mut impl KeyValue) -> Result<()
     Ok(())
 }
 
-pub fn scan<E: Engine>(store: &Store, bench: &mut Bench<E>) -> Result<Sample> {
+pub fn scan<E: Engine>(store: &Store, bench: &mut TestContext<E>) -> Result<Sample> {
     let mut store = bench.session.store(store)?;
     let (found, sample) = bench.clock.time_in_turns(1, |_| {
-        let mut found = Found::default();
+        let mut found = LookupResults::default();
         let visited = store.scan(|key, value| {
             black_box(key);
             found.add(value.len());
@@ -119,7 +119,7 @@ pub fn range<E: Engine>(
     keys: &protocol::Cells,
     length: u64,
     reads: Reads,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let keys = load(keys)?;
     let mut store = bench.session.store(store)?;
@@ -141,15 +141,15 @@ pub fn range<E: Engine>(
     Ok(Sample { operations: keys.len(), rows: found.count, bytes: found.bytes, ..sample })
 }
 
-fn range_all<K: KeyValue, W: Watch>(
+fn range_all<K: KeyValue, W: OperationTimer>(
     store: &mut K,
     keys: Slice,
     (length, reads): (u64, Reads),
     watch: &mut W,
-    turns: Turns,
-) -> Result<Found, Failure> {
+    turns: Slices,
+) -> Result<LookupResults, Failure> {
     let mut reader = store.reader(Lookups::Range(length), reads)?;
-    let mut found = Found::default();
+    let mut found = LookupResults::default();
     let mut start = 0;
     while start < keys.len() {
         let end = start + turns.take(keys.len() - start)?;
@@ -173,6 +173,6 @@ fn values_met(store: &mut impl KeyValue, keys: Slice, length: u64) -> Result<u32
     Ok(met.finalize())
 }
 
-fn tell<E: Engine>(found: &Found, bench: &mut Bench<E>) {
+fn report<E: Engine>(found: &LookupResults, bench: &mut TestContext<E>) {
     bench.answer.row(&[Value::Integer(found.count as i64), Value::Integer(found.bytes as i64)]);
 }

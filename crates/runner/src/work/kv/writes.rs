@@ -7,11 +7,11 @@ use dyno_protocol::{self as protocol, Commits, Model, Pairs, Sample, Store};
 
 use super::{load, load_values, watched};
 use crate::kv::{KeyValue, WriteKind, Writes};
-use crate::latency::Unwatched;
+use crate::latency::NoTimer;
 use crate::transactions::{Delete, Operations, Put, in_transactions};
-use crate::trial::Bench;
+use crate::trial::TestContext;
 use crate::work::{explain, timed};
-use crate::{Engine, Failure, Session, Turns, Watch};
+use crate::{Engine, Failure, OperationTimer, Session, Slices};
 
 /// The number of operations of a transaction after the clock: few transactions, and with pages of 4 KiB at most some
 /// 100 MB where an engine keeps in memory what an open one has changed or locked.
@@ -22,7 +22,7 @@ pub fn put<E: Engine>(
     pairs: &Pairs,
     overwrite: bool,
     commits: &Commits,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let (keys, values) = (load(&pairs.keys)?, load_values(pairs)?);
     let timed = timed(commits, keys.len());
@@ -38,7 +38,7 @@ pub fn delete<E: Engine>(
     store: &Store,
     keys: &protocol::Cells,
     commits: &Commits,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let keys = load(keys)?;
     let timed = timed(commits, keys.len());
@@ -54,7 +54,7 @@ fn write<E: Engine>(
     [timed, rest]: [&impl Operations; 2],
     writes: Writes,
     what: &str,
-    bench: &mut Bench<E>,
+    bench: &mut TestContext<E>,
 ) -> Result<Sample> {
     let mut store = bench.session.store(store)?;
     let count = timed.count();
@@ -80,20 +80,20 @@ fn write<E: Engine>(
             &mut store,
             rest,
             Writes { per_commit: Some(UNTIMED), ..writes },
-            &mut Unwatched,
-            Turns::default(),
+            &mut NoTimer,
+            Slices::default(),
         );
         done.map_err(|failure| explain(failure, &format!("{what} (after the clock)"), rest.count()))?;
     }
     Ok(Sample { operations: count, rows: count, ..sample })
 }
 
-fn write_all<K: KeyValue, W: Watch>(
+fn write_all<K: KeyValue, W: OperationTimer>(
     store: &mut K,
     operations: &impl Operations,
     writes: Writes,
     watch: &mut W,
-    turns: Turns,
+    turns: Slices,
 ) -> Result<(), Failure> {
     store.prepare(writes)?;
     in_transactions(store, operations, writes.per_commit, watch, turns)

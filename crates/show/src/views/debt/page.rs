@@ -1,13 +1,13 @@
 //! Deferred work of stores, as tables of the page.
 
-use dyno_verdict::{Beside, Debt, Verdict};
+use dyno_verdict::{Debt, JointVerdict, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
 use crate::views::View;
 
 /// A view for each test that does deferred work.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     verdict.views.debts.iter().map(|debt| view(verdict, debt)).collect()
 }
 

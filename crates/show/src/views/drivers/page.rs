@@ -1,6 +1,6 @@
 //! Each engine's drivers against its own C interface.
 
-use dyno_verdict::{Beside, Verdict};
+use dyno_verdict::{JointVerdict, Verdict};
 
 use crate::views::View;
 use crate::views::against::{Words, pages};
@@ -12,6 +12,6 @@ const WORDS: Words = Words {
 };
 
 /// A view for each engine of which several drivers ran with the same settings.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     pages(verdict, &verdict.views.drivers, &WORDS)
 }

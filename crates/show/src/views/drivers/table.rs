@@ -1,6 +1,6 @@
 //! The driver tax: every driver of an engine relative to its lowest-level one, as a percentage.
 
-use dyno_verdict::{Added, Against, Verdict};
+use dyno_verdict::{AddedTime, Against, Verdict};
 
 use crate::grid::{self, Grid};
 use crate::table::{TableOptions, plain};
@@ -24,8 +24,8 @@ fn grid(verdict: &Verdict, family: &[Against]) -> Grid {
 }
 
 /// `+12% (+10% … +14%)`; marked where it is no difference.
-fn tax(added: &Option<Added>) -> String {
-    let Some(added @ Added { ratio, .. }) = added else { return "–".into() };
+fn tax(added: &Option<AddedTime>) -> String {
+    let Some(added @ AddedTime { ratio, .. }) = added else { return "–".into() };
     let ends = ratio.interval;
     let interval =
         ends.map(|ends| format!(" ({} … {})", signed_percent(ends.low), signed_percent(ends.high)));

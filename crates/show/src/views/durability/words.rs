@@ -11,15 +11,15 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
     let record: &ContenderRecord = &verdict.contenders[contender];
     let survival = record.safety.as_ref()?.survival.as_ref()?;
     let tries = [(found.cuts, "power cuts"), (found.kills, "kills")];
-    let told = tries.iter().filter_map(|(tally, what)| Some(sentence(&(*tally)?, what)));
-    let told: Vec<String> = [survival.waits()]
+    let reported = tries.iter().filter_map(|(tally, what)| Some(sentence(&(*tally)?, what)));
+    let reported: Vec<String> = [survival.waits()]
         .into_iter()
-        .chain(told)
+        .chain(reported)
         .chain(recorded(survival))
         .chain(survival.errors.map(|errors| device(&errors)))
         .collect();
     let day = survival.proved.split('T').next().unwrap_or_default();
-    Some(format!("{} (dyno prove on {}, {day}).", told.join("; "), survival.file_system))
+    Some(format!("{} (dyno prove on {}, {day}).", reported.join("; "), survival.file_system))
 }
 
 /// How much work was cut, and what it did beside its commits.

@@ -1,7 +1,7 @@
 //! The cost of encryption: contenders that encrypt over the same engine without encryption, in percent, and the evidence
 //! in their files.
 
-use dyno_verdict::{Against, Beside, Verdict};
+use dyno_verdict::{Against, JointVerdict, Verdict};
 
 use super::proofs::proofs;
 use crate::report::charts::{self, Figure, RatioRow, grouped};
@@ -10,7 +10,7 @@ use crate::views::View;
 use crate::views::against::table;
 
 /// The view of a run in which an engine takes part with encryption and without.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let overheads = &verdict.views.overheads;
     if overheads.is_empty() {
         return Vec::new();

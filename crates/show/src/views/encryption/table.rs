@@ -1,6 +1,6 @@
 //! The cost of encryption, in percent.
 
-use dyno_verdict::{Added, Verdict};
+use dyno_verdict::{AddedTime, Verdict};
 
 use crate::grid::{self, Grid};
 use crate::table::{TableOptions, chunks};
@@ -36,8 +36,8 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
 }
 
 /// `+12% (+10…+14)`; marked where it is no difference.
-fn percent(added: Option<&Added>) -> String {
-    let Some(added @ Added { ratio, .. }) = added else { return "–".into() };
+fn percent(added: Option<&AddedTime>) -> String {
+    let Some(added @ AddedTime { ratio, .. }) = added else { return "–".into() };
     let interval = ratio.interval.map(|interval| {
         let mark = grid::mark_of_added(added);
         format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))

@@ -1,13 +1,13 @@
 //! The invariants of tests, as tables of the page.
 
-use dyno_verdict::{Beside, Invariants, Verdict};
+use dyno_verdict::{Invariants, JointVerdict, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
 use crate::views::View;
 
 /// A view for each test with invariants.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     verdict.views.invariants.iter().map(|test| view(verdict, test)).collect()
 }
 

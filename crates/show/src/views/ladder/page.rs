@@ -1,6 +1,6 @@
 //! The ladder of a suite as a waterfall: each rung from the rate of the one that it changes to its own.
 
-use dyno_verdict::{Beside, CellStanding, Ladder, Rung, Verdict};
+use dyno_verdict::{CellStanding, JointVerdict, Ladder, Rung, Verdict};
 
 use super::table;
 use crate::report::charts::{Chart, Figure, LadderRow, LadderSeries};
@@ -9,7 +9,7 @@ use crate::units;
 use crate::views::View;
 
 /// The view of a suite that has rungs.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let ladders = &verdict.views.ladders;
     let Some(first) = ladders.first() else { return Vec::new() };
     let title = |ladder: &Ladder| {

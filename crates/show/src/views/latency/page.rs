@@ -1,6 +1,6 @@
 //! Durations of single operations, if they were timed: percentiles of each contender and test.
 
-use dyno_verdict::{Beside, LatencyLine, LatencyTest, Verdict};
+use dyno_verdict::{JointVerdict, LatencyLine, LatencyTest, Verdict};
 
 use super::table;
 use crate::report::charts::{self, Chart, Figure, LatencyRow, LatencySeries, grouped};
@@ -9,7 +9,7 @@ use crate::units;
 use crate::views::View;
 
 /// The view of a run with `--latency`.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let tests = verdict.views.latency.as_ref().map(|latency| &latency.tests[..]).unwrap_or_default();
     let is_apart = verdict.views.latency.as_ref().is_some_and(|latency| latency.apart);
     let title = |test: &str| verdict.test(test).map_or("", |test| &test.title);

@@ -1,13 +1,13 @@
 //! The probes as a table of the page.
 
-use dyno_verdict::{Beside, Probed, Verdict};
+use dyno_verdict::{JointVerdict, Probed, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
 use crate::views::View;
 
 /// The view of a run whose contenders were probed.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     if verdict.views.probes.is_empty() {
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 
 use dyno_record::ContenderRecord;
 use dyno_verdict::statistics::Interval;
-use dyno_verdict::{Beside, Scaling, ScalingTest, Verdict};
+use dyno_verdict::{JointVerdict, Scaling, ScalingTest, Verdict};
 
 use super::words as in_words;
 use crate::report::charts::{self, Chart, Figure, Panel, ScalingLine, ScalingPoint, ScalingSeries};
@@ -14,7 +14,7 @@ use crate::views::View;
 const TOGETHER: usize = 8;
 
 /// The view of runs that differ in one parameter; the verdict is that of the page's subject.
-pub fn page(verdict: &Verdict, beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, beside: &JointVerdict) -> Vec<View> {
     beside.scaling.iter().map(|found| view(verdict, found)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Each engine's settings against its own default ones.
 
-use dyno_verdict::{Beside, Verdict};
+use dyno_verdict::{JointVerdict, Verdict};
 
 use crate::views::View;
 use crate::views::against::{Words, pages};
@@ -12,6 +12,6 @@ const WORDS: Words = Words {
 };
 
 /// A view for each driver that ran with its engine's own settings and others.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     pages(verdict, &verdict.views.settings, &WORDS)
 }

@@ -1,6 +1,6 @@
 //! The rates that were tried, and what is sustained: a section for each test.
 
-use dyno_verdict::{Beside, Outcome, Sustained, SustainedLine, Verdict};
+use dyno_verdict::{JointVerdict, Outcome, Sustained, SustainedLine, Verdict};
 
 use super::{table, words};
 use crate::report::charts::{self, Figure, Samples, grouped};
@@ -8,7 +8,7 @@ use crate::report::{anchor, words as page_words};
 use crate::views::View;
 
 /// The views of a run in which rates were sought.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     verdict.views.sustained.iter().map(|sustained| view(verdict, sustained)).collect()
 }
 

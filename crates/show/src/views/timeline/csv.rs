@@ -1,6 +1,6 @@
 //! The seconds, as columns.
 
-use dyno_verdict::{Surroundings, TimelineLine, Verdict};
+use dyno_verdict::{BackgroundActivity, TimelineLine, Verdict};
 
 use crate::csv_lines::{Column, Field};
 
@@ -11,7 +11,7 @@ pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> 
     let line = found.and_then(|found| found.lines.iter().find(|line| line.contender == contender));
     let of = |part: fn(&TimelineLine) -> Field| line.map_or(Field::Absent, part);
     let around = line.and_then(|line| line.surroundings.as_ref());
-    let share = |part: fn(&Surroundings) -> Option<f64>| Field::from(around.and_then(part));
+    let share = |part: fn(&BackgroundActivity) -> Option<f64>| Field::from(around.and_then(part));
     let times = |name: &str| {
         around.and_then(|around| around.upkeep.get(name)).map_or(Field::Absent, |times| (*times).into())
     };

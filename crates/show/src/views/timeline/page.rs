@@ -1,6 +1,6 @@
 //! The seconds of each contender, as bars.
 
-use dyno_verdict::{Beside, Second, Timeline, TimelineLine, Verdict};
+use dyno_verdict::{JointVerdict, Second, Timeline, TimelineLine, Verdict};
 
 use super::{table, words as in_words};
 use crate::report::charts::{self, Chart, Figure, TimelineRow, TimelineSeries, grouped};
@@ -9,7 +9,7 @@ use crate::units;
 use crate::views::View;
 
 /// The view of a run with tests whose operations were counted by second.
-pub fn page(verdict: &Verdict, _beside: &Beside) -> Vec<View> {
+pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let timelines = &verdict.views.timelines;
     let title = |test: &str| verdict.test(test).map_or("", |test| &test.title);
     let series = timelines.iter().map(|timeline| TimelineSeries {

@@ -1,6 +1,6 @@
 //! The activity besides the clients, in words.
 
-use dyno_record::{Around, Pressure};
+use dyno_record::{ActivitySample, Pressure};
 use dyno_verdict::{Second, Verdict};
 
 use crate::units;
@@ -15,7 +15,7 @@ pub fn times(name: &str, times: u64) -> String {
 
 /// The activity in a second: `disk busy 97%, 80% waiting for I/O, 5% for a CPU, 1 checkpoint`.
 pub fn second(second: &Second) -> String {
-    let Some(Around { pressure, disk_busy_ns, upkeep, .. }) = &second.around else { return String::new() };
+    let Some(ActivitySample { pressure, disk_busy_ns, upkeep, .. }) = &second.around else { return String::new() };
     let share = |nanoseconds: u64| units::percent(second.share(nanoseconds));
     let mut parts: Vec<String> =
         disk_busy_ns.iter().map(|busy| format!("disk busy {}", share(*busy))).collect();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, Found};
+use super::{Anomaly, FoundAnomaly};
 
 /// Each row is the number that a transaction read and made one more of: none can be read by two.
-pub fn lost_updates(history: &[Vec<Value>]) -> Vec<Found> {
+pub fn lost_updates(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let mut readers: BTreeMap<i64, u64> = BTreeMap::new();
     for row in history {
         *readers.entry(number(row, 0)).or_default() += 1;
@@ -24,7 +24,7 @@ pub fn lost_updates(history: &[Vec<Value>]) -> Vec<Found> {
 const TOGETHER: i64 = 100;
 
 /// Each row is what a transaction read of two accounts, between which money moves.
-pub fn read_skew(history: &[Vec<Value>]) -> Vec<Found> {
+pub fn read_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let skewed = |row: &&Vec<Value>| number(row, 0) + number(row, 1) != TOGETHER;
     let shows = history.iter().find(skewed).map(|row| {
         let (a, b) = (number(row, 0), number(row, 1));
@@ -34,7 +34,7 @@ pub fn read_skew(history: &[Vec<Value>]) -> Vec<Found> {
 }
 
 /// Each row is who left (0: somebody looked), and how many that transaction saw on call: one stays, so never none.
-pub fn write_skew(history: &[Vec<Value>]) -> Vec<Found> {
+pub fn write_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let is_empty = |row: &&Vec<Value>| number(row, 1) == 0;
     let shows = history.iter().find(is_empty).map(|_| {
         "each of two left because it had read that the other was on call: then a transaction saw nobody"
@@ -43,7 +43,7 @@ pub fn write_skew(history: &[Vec<Value>]) -> Vec<Found> {
     found(Anomaly::WriteSkew, history.iter().filter(is_empty).count() as u64, shows)
 }
 
-fn found(anomaly: Anomaly, count: u64, shows: Option<String>) -> Vec<Found> {
+fn found(anomaly: Anomaly, count: u64, shows: Option<String>) -> Vec<FoundAnomaly> {
     shows.map(|shows| (anomaly, count, shows)).into_iter().collect()
 }
 

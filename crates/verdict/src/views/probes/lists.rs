@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, Found};
+use super::{Anomaly, FoundAnomaly};
 
 /// A transaction: what it appended, to which list, and what it saw of two lists before.
 struct Transaction<'a> {
@@ -19,7 +19,7 @@ struct Transaction<'a> {
 
 /// The way in which one transaction precedes another.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Precedence {
     Wrote,
     WasRead,
     DidNotSee,
@@ -30,7 +30,7 @@ enum Before {
 struct Edge {
     from: usize,
     to: usize,
-    how: Before,
+    how: Precedence,
     list: i64,
 }
 
@@ -39,7 +39,7 @@ const TOLD: usize = 5;
 
 /// The anomalies of a history. Its rows are: what was appended, the list, what it was before, another list, and what that
 /// was; and for each list at the end an empty text, the list, what is in it, 0 and an empty text.
-pub fn anomalies(history: &[Vec<Value>]) -> Vec<Found> {
+pub fn anomalies(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let mut transactions = Vec::new();
     let mut lists: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
     for row in history {
@@ -70,7 +70,7 @@ fn elements(text: &str) -> Vec<&str> {
 }
 
 /// Elements that were read but never committed, and elements that were committed and are gone.
-fn lost(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<Found> {
+fn lost(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<FoundAnomaly> {
     let (mut dirty, mut gone) = (Vec::new(), Vec::new());
     let none = Vec::new();
     for one in transactions {
@@ -106,33 +106,33 @@ fn edges(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<
     };
     for (&list, elements) in lists {
         for pair in elements.windows(2) {
-            add(who(pair[0]), who(pair[1]), Before::Wrote, list);
+            add(who(pair[0]), who(pair[1]), Precedence::Wrote, list);
         }
     }
     for (reader, one) in transactions.iter().enumerate() {
         for (list, saw) in &one.saw {
-            add(saw.last().and_then(|last| who(last)), Some(reader), Before::WasRead, *list);
+            add(saw.last().and_then(|last| who(last)), Some(reader), Precedence::WasRead, *list);
             let next = lists.get(list).and_then(|all| all.get(saw.len()));
-            add(Some(reader), next.and_then(|next| who(next)), Before::DidNotSee, *list);
+            add(Some(reader), next.and_then(|next| who(next)), Precedence::DidNotSee, *list);
         }
     }
     edges
 }
 
 /// The cycles: of writes and reads alone; with one read that missed another's append; with several.
-fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<Found> {
-    let known: Vec<Edge> = edges.iter().copied().filter(|edge| edge.how != Before::DidNotSee).collect();
+fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<FoundAnomaly> {
+    let known: Vec<Edge> = edges.iter().copied().filter(|edge| edge.how != Precedence::DidNotSee).collect();
     let mut found: BTreeMap<Anomaly, (u64, String)> = BTreeMap::new();
     for edge in edges {
         let back = |among: &[Edge]| path(among, edge.to, edge.from, transactions.len());
-        let circle = match (edge.how == Before::DidNotSee, back(&known)) {
+        let circle = match (edge.how == Precedence::DidNotSee, back(&known)) {
             (false, Some(back)) => Some((Anomaly::DirtyRead, back)),
             (false, None) => None,
             (true, Some(back)) => Some((Anomaly::SingleSkew, back)),
             (true, None) => back(edges).map(|back| (Anomaly::Circle, back)),
         };
         if let Some((anomaly, back)) = circle {
-            let entry = found.entry(anomaly).or_insert_with(|| (0, told(transactions, *edge, &back)));
+            let entry = found.entry(anomaly).or_insert_with(|| (0, reported(transactions, *edge, &back)));
             entry.0 += 1;
         }
     }
@@ -166,14 +166,14 @@ fn path(edges: &[Edge], from: usize, to: usize, count: usize) -> Option<Vec<Edge
 }
 
 /// A circle in words.
-fn told(transactions: &[Transaction], first: Edge, back: &[Edge]) -> String {
+fn reported(transactions: &[Transaction], first: Edge, back: &[Edge]) -> String {
     let name = |place: usize| transactions[place].element;
     let step = |edge: &Edge| {
         let (from, to, list) = (name(edge.from), name(edge.to), edge.list);
         match edge.how {
-            Before::Wrote => format!("{from} was appended to list {list} before {to}"),
-            Before::WasRead => format!("{to} saw {from} in list {list}"),
-            Before::DidNotSee => format!("{from} did not see {to} in list {list}"),
+            Precedence::Wrote => format!("{from} was appended to list {list} before {to}"),
+            Precedence::WasRead => format!("{to} saw {from} in list {list}"),
+            Precedence::DidNotSee => format!("{from} did not see {to} in list {list}"),
         }
     };
     let mut steps: Vec<String> = std::iter::once(&first).chain(back).take(TOLD).map(step).collect();

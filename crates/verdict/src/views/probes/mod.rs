@@ -101,7 +101,7 @@ impl Anomaly {
 }
 
 /// An anomaly in a history: which, how often, and the part that shows it.
-type Found = (Anomaly, u64, String);
+type FoundAnomaly = (Anomaly, u64, String);
 
 /// The contenders shown that were probed.
 pub(super) fn probes(run: &Run) -> Vec<Probed> {

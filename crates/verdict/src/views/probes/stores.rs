@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, Found, lists};
+use super::{Anomaly, FoundAnomaly, lists};
 
 /// How many keys something of all transactions has.
 const SPAN: i64 = 1000;
@@ -22,12 +22,12 @@ fn pairs(history: &[Vec<Value>]) -> Option<Pairs<'_>> {
         let [Value::Integer(key), Value::Text(value)] = &row[..] else { return None };
         pairs.insert(*key, value);
     }
-    let is_told = history.iter().any(|row| row.len() == 3);
-    is_told.then_some(pairs)
+    let has_enough = history.iter().any(|row| row.len() == 3);
+    has_enough.then_some(pairs)
 }
 
 /// The anomalies of a probe on a store; none where the history is one of SQL.
-pub fn anomalies(probe: &str, history: &[Vec<Value>]) -> Option<Vec<Found>> {
+pub fn anomalies(probe: &str, history: &[Vec<Value>]) -> Option<Vec<FoundAnomaly>> {
     let pairs = pairs(history)?;
     Some(match probe {
         "lost-update" => lost_updates(pairs.values().copied()),
@@ -38,23 +38,23 @@ pub fn anomalies(probe: &str, history: &[Vec<Value>]) -> Option<Vec<Found>> {
 }
 
 /// Each saw a value before it put its own: none can be seen by two.
-fn lost_updates<'a>(saw: impl Iterator<Item = &'a str>) -> Vec<Found> {
+fn lost_updates<'a>(saw: impl Iterator<Item = &'a str>) -> Vec<FoundAnomaly> {
     let mut readers: BTreeMap<&str, u64> = BTreeMap::new();
     for value in saw {
         *readers.entry(value).or_default() += 1;
     }
     let lost: u64 = readers.values().map(|readers| readers - 1).sum();
     let first = readers.iter().find(|(_, readers)| **readers > 1);
-    let told = first.map(|(value, readers)| {
+    let reported = first.map(|(value, readers)| {
         let shows = format!("{readers} transactions read {value}, and each put its own in its place");
         (Anomaly::LostUpdate, lost, shows)
     });
-    told.into_iter().collect()
+    reported.into_iter().collect()
 }
 
 /// Who looked saw a value of one key and a value of the other, which are always the same; a key that nobody has put yet has
 /// none.
-fn read_skew(pairs: &Pairs) -> Vec<Found> {
+fn read_skew(pairs: &Pairs) -> Vec<FoundAnomaly> {
     let first = pairs.keys().next().map_or(0, |key| key / SPAN);
     let numbers: std::collections::BTreeSet<i64> = pairs.keys().map(|key| key % SPAN).collect();
     // Where nobody saw the first key, the second's are all there is: then those are skewed.
@@ -66,7 +66,7 @@ fn read_skew(pairs: &Pairs) -> Vec<Found> {
         .filter(|(one, other)| one != other)
         .collect();
     let name = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
-    let told = skewed.first().map(|(one, other)| {
+    let reported = skewed.first().map(|(one, other)| {
         let shows = format!(
             "a transaction read {} under one key and {} under the other, which are always put together",
             name(*one),
@@ -74,7 +74,7 @@ fn read_skew(pairs: &Pairs) -> Vec<Found> {
         );
         (Anomaly::ReadSkew, skewed.len() as u64, shows)
     });
-    told.into_iter().collect()
+    reported.into_iter().collect()
 }
 
 /// A transaction that read two keys and changed one.
@@ -87,7 +87,7 @@ struct Change<'a> {
 }
 
 /// Of changes of keys: lost updates, or where there are none the circles of what becomes of lists of all that a key held.
-fn changes(pairs: &Pairs) -> Vec<Found> {
+fn changes(pairs: &Pairs) -> Vec<FoundAnomaly> {
     let Some(base) = pairs.keys().next().map(|key| key / (10 * SPAN) * 10 * SPAN) else { return Vec::new() };
     let of = |number: i64, part: i64| pairs.get(&(base + part * SPAN + number)).copied();
     let change = |number: i64| {
@@ -162,9 +162,9 @@ mod tests {
 
     /// A history of pairs.
     fn history(pairs: &[(i64, &str)]) -> Vec<Vec<Value>> {
-        let told = vec![Value::Integer(1), Value::Text("told".into()), Value::Integer(0)];
+        let reported = vec![Value::Integer(1), Value::Text("told".into()), Value::Integer(0)];
         let pairs = pairs.iter().map(|(key, value)| vec![Value::Integer(*key), Value::Text((*value).into())]);
-        std::iter::once(told).chain(pairs).collect()
+        std::iter::once(reported).chain(pairs).collect()
     }
 
     fn found(probe: &str, pairs: &[(i64, &str)]) -> Vec<Anomaly> {

@@ -6,7 +6,7 @@ mod search;
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Run, Sought, Target};
+use dyno_record::{RateAttempt, Run, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ pub struct Try {
     pub block: u32,
     /// The outcome of the search.
     #[serde(flatten)]
-    pub sought: Sought,
+    pub sought: RateAttempt,
 }
 
 /// The outcome of a search.
@@ -119,7 +119,7 @@ pub(crate) fn sustained(run: &Run, tests: &[TestVerdict]) -> Vec<Sustained> {
 }
 
 /// Copies the result of each search to the cells of its test.
-pub(crate) fn tell(sustained: &[Sustained], tests: &mut [TestVerdict]) {
+pub(crate) fn copy_to_cells(sustained: &[Sustained], tests: &mut [TestVerdict]) {
     for found in sustained {
         let cells = tests.iter_mut().filter(|test| test.id == found.test).flat_map(|test| &mut test.cells);
         for cell in cells.filter(|cell| cell.standing == CellStanding::Sought) {
@@ -194,7 +194,7 @@ mod tests {
             let rate = next_rate(&run, trial.contender, &test);
             assert_eq!(rate.is_some(), trial.block > 0, "the first trial tells the scale");
             let held = |rate| rate <= limits[trial.contender];
-            let sought = rate.map(|rate| Sought { rate, due: 5000, late: 0, left: 0, held: held(rate) });
+            let sought = rate.map(|rate| RateAttempt { rate, due: 5000, late: 0, left: 0, held: held(rate) });
             for record in trial.samples.iter_mut().filter(|record| record.sample.test == test) {
                 record.sought = sought;
                 (record.sample.operations, record.sample.section.nanoseconds) = (4000, 2_000_000_000);

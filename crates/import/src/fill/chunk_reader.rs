@@ -15,7 +15,7 @@ use crate::lines::count;
 use crate::records::Dialect;
 
 /// A thread's piece, and room for the next.
-pub struct Hand<'a> {
+pub struct ChunkReader<'a> {
     fill: &'a Fill,
     held: Held,
 }
@@ -28,15 +28,15 @@ enum Held {
     Parquet(Box<Columns>),
 }
 
-impl<'a> Hand<'a> {
+impl<'a> ChunkReader<'a> {
     /// An empty one.
-    pub fn new(fill: &'a Fill) -> Hand<'a> {
+    pub fn new(fill: &'a Fill) -> ChunkReader<'a> {
         let held = match &fill.pieces {
             Pieces::Text(_, dialect) => Held::Text(Chunk::default(), *dialect),
             #[cfg(feature = "parquet")]
             Pieces::Parquet(_, file) => Held::Parquet(Box::new(Columns::new(file.clone()))),
         };
-        Hand { fill, held }
+        ChunkReader { fill, held }
     }
 
     /// Takes the next piece, unless the one in hand has rows left; false at the end of the file.
@@ -104,11 +104,11 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Writes the piece's rows straight to the leaves, where [`Hand::rows`] says that they can be; `first` is the
+    /// Writes the piece's rows straight to the leaves, where [`ChunkReader::rows`] says that they can be; `first` is the
     /// number of the first one where rows are counted.
     ///
     /// # Errors
-    /// As of [`Hand::read`].
+    /// As of [`ChunkReader::read`].
     pub fn write(&mut self, rows: &mut Rows, to: (&mut Leaves, &mut Sorters), first: i64) -> Result<()> {
         rows.clear();
         match &mut self.held {

@@ -10,21 +10,21 @@ use dyno_protocol::MixWork;
 
 use super::Steps;
 use super::client::Client;
-use super::doer::{Doer, Sql};
-use super::kept::Kept;
+use super::executor::{Executor, Sql};
+use super::kept::KeptRows;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Window};
-use super::section::{Part, sleep_until};
+use super::reporting::ReportingExecutor;
+use super::section::{ProcessClients, sleep_until};
+use super::short_session::{Connector, Sessions, visit};
 use super::store::StoreClient;
-use super::told::Told;
-use super::visitor::{Door, Sessions, visit};
 use crate::{Answer, Session};
 
 /// The state that all clients of a process share.
 pub struct Shared<'a> {
     pub mix: &'a MixWork,
     pub steps: &'a [Steps],
-    pub part: &'a Part<'a>,
+    pub part: &'a ProcessClients<'a>,
     pub window: Window,
     pub stop: AtomicBool,
     pub firsts: Vec<usize>,
@@ -69,14 +69,19 @@ pub fn be_client<'b, S: Session>(
 }
 
 /// The life of one client with who does its statements, and perhaps says so.
-fn be_doer<'b, D: Doer>(place: usize, doer: D, shared: &Shared<'b>, lines: Lines) -> Option<Recorder<'b>> {
+fn be_doer<'b, D: Executor>(
+    place: usize,
+    doer: D,
+    shared: &Shared<'b>,
+    lines: Lines,
+) -> Option<Recorder<'b>> {
     match shared.mix.tells {
         None => be_at_work(place, doer, shared, lines),
-        Some(field) => be_at_work(place, Told::new(doer, field), shared, lines),
+        Some(field) => be_at_work(place, ReportingExecutor::new(doer, field), shared, lines),
     }
 }
 
-fn be_at_work<'b, D: Doer>(
+fn be_at_work<'b, D: Executor>(
     place: usize,
     mut doer: D,
     shared: &Shared<'b>,
@@ -90,7 +95,7 @@ fn be_at_work<'b, D: Doer>(
 pub fn be_visitor<'a, 'b, S: Session>(
     place: usize,
     sessions: &'a Sessions,
-    door: &Door<S>,
+    door: &Connector<S>,
     shared: &'a Shared<'b>,
     lines: Lines,
 ) -> Option<Recorder<'b>> {
@@ -112,7 +117,7 @@ fn live<'a, 'b>(
     let mut recorder = Recorder::new(board, classes, is_due);
     let steps = &steps[if part.next.is_some() { 0 } else { place }];
     let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
-    let kept: Vec<Vec<Kept>> = programs.iter().map(room).collect();
+    let kept: Vec<Vec<KeptRows>> = programs.iter().map(room).collect();
     let mut at_work =
         Client { mix, steps, next: part.next, window: *window, stop, firsts, programs, kept, answer };
     let _ = lines.ready.send(Ok(()));

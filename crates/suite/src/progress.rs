@@ -11,7 +11,7 @@ use nix::unistd::{SysconfVar, sysconf};
 
 /// Shared by the work and the thread that waits for it.
 #[derive(Debug, Clone, Default)]
-pub struct Watch(Arc<State>);
+pub struct PlanningProgress(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -33,7 +33,7 @@ pub struct Rendering {
     pub memory: u64,
 }
 
-impl Watch {
+impl PlanningProgress {
     /// Asks the work to stop.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::Relaxed);
@@ -76,8 +76,8 @@ impl Watch {
     }
 
     /// Creates a file whose bytes are counted, and which takes none once the work is asked to stop.
-    pub fn create(&self, path: &Path) -> io::Result<Watched> {
-        Ok(Watched { file: File::create(path)?, watch: self.clone() })
+    pub fn create(&self, path: &Path) -> io::Result<ProgressFile> {
+        Ok(ProgressFile { file: File::create(path)?, watch: self.clone() })
     }
 
     fn set(&self, rendering: Option<Rendering>) {
@@ -97,21 +97,21 @@ pub fn used_memory() -> u64 {
     }
 }
 
-/// A file that [`Watch::create`] made.
+/// A file that [`PlanningProgress::create`] made.
 #[derive(Debug)]
-pub struct Watched {
+pub struct ProgressFile {
     file: File,
-    watch: Watch,
+    watch: PlanningProgress,
 }
 
-impl Watched {
+impl ProgressFile {
     /// Has what was written on the device.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 }
 
-impl Write for Watched {
+impl Write for ProgressFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.watch.is_stopped() {
             return Err(Error::other("the work was asked to stop"));

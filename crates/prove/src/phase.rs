@@ -10,7 +10,7 @@ use crate::disk::log::Entry;
 
 /// A line that dyno itself writes between the lines of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum PhaseMarker {
     /// The program's work begins here. A subject that sets something up for the program, and makes it durable, writes
     /// this mark once more when that is done.
     Begins,
@@ -20,13 +20,13 @@ pub enum Mark {
     Ends,
 }
 
-impl Mark {
+impl PhaseMarker {
     /// In one write, which is one entry of the log.
     pub fn text(self) -> &'static [u8] {
         match self {
-            Mark::Begins => b"\ndyno: work begins\n",
-            Mark::Closed => b"\ndyno: work is closed\n",
-            Mark::Ends => b"\ndyno: work ends\n",
+            PhaseMarker::Begins => b"\ndyno: work begins\n",
+            PhaseMarker::Closed => b"\ndyno: work is closed\n",
+            PhaseMarker::Ends => b"\ndyno: work ends\n",
         }
     }
 

@@ -8,7 +8,7 @@ use crate::views::scaling::{Scaling, scaling};
 
 /// The joint judgement of several runs.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Beside {
+pub struct JointVerdict {
     /// The last run against each of the others that did the same work, which is named by its place.
     pub comparisons: Vec<(usize, Comparison)>,
     /// The runs that differ in one parameter, the last of each size; absent where all have the same.
@@ -19,8 +19,8 @@ pub struct Beside {
 ///
 /// # Errors
 /// They did not do the same work, and differ in more than one parameter or in one that is no number.
-pub fn beside(runs: &[(&str, &Verdict)]) -> Result<Beside> {
-    let Some(((name, new), older)) = runs.split_last() else { return Ok(Beside::default()) };
+pub fn beside(runs: &[(&str, &Verdict)]) -> Result<JointVerdict> {
+    let Some(((name, new), older)) = runs.split_last() else { return Ok(JointVerdict::default()) };
     let mut comparisons = Vec::new();
     for (place, (other, old)) in older.iter().enumerate() {
         let (was, is) = (&old.about.suite, &new.about.suite);
@@ -38,5 +38,5 @@ pub fn beside(runs: &[(&str, &Verdict)]) -> Result<Beside> {
         }
     }
     let scaling = (sizes.len() > 1).then(|| scaling(&sizes)).transpose()?;
-    Ok(Beside { comparisons, scaling })
+    Ok(JointVerdict { comparisons, scaling })
 }

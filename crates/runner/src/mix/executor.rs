@@ -7,7 +7,7 @@ use super::client::{Attempt, Tried};
 use super::{Prepared, Values};
 
 /// Does operations, all within the clock.
-pub trait Doer {
+pub trait Executor {
     /// Executes the statements of an operation, each as a separate transaction.
     fn each(&mut self, work: Attempt) -> Result<Tried>;
 
@@ -15,7 +15,7 @@ pub trait Doer {
     fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried>;
 
     /// Returns true if an operation that failed so may succeed if it is tried again.
-    fn may_pass(&self, error: &Error) -> bool;
+    fn is_retryable(&self, error: &Error) -> bool;
 
     /// Returns true if an error has this code.
     fn has_code(&self, _error: &Error, _code: &str) -> bool {
@@ -24,7 +24,7 @@ pub trait Doer {
 }
 
 /// Does one statement.
-pub trait Run {
+pub trait StatementExecutor {
     /// By its position among those of all classes; its rows go to the sink.
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()>;
 
@@ -35,7 +35,7 @@ pub trait Run {
 /// A session with prepared statements.
 pub struct Sql<P>(pub P);
 
-impl<P: Prepared> Doer for Sql<P> {
+impl<P: Prepared> Executor for Sql<P> {
     #[inline]
     fn each(&mut self, work: Attempt) -> Result<Tried> {
         work.with(self)
@@ -54,8 +54,8 @@ impl<P: Prepared> Doer for Sql<P> {
         done.map_err(|error| self.undo(error))
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        self.0.may_pass(error)
+    fn is_retryable(&self, error: &Error) -> bool {
+        self.0.is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, code: &str) -> bool {
@@ -75,7 +75,7 @@ impl<P: Prepared> Sql<P> {
     }
 }
 
-impl<P: Prepared> Run for Sql<P> {
+impl<P: Prepared> StatementExecutor for Sql<P> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
         self.0.run(statement, values, sink)

@@ -15,12 +15,12 @@ use crate::disk::files::{self, Mounted, System};
 use crate::disk::log::Entry;
 use crate::image::Image;
 use crate::posix::Files;
-use crate::proof::Workshop;
+use crate::proof::ProofContext;
 use crate::tree::Tree;
 
 /// The storage of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ground {
+pub enum StorageKind {
     /// A recorded disk with this file system on it. Its cuts are what that file system lets happen.
     Disk(System),
     /// Recorded files. Their cuts are what POSIX lets happen.
@@ -31,7 +31,7 @@ pub enum Ground {
 
 /// Files with a content, on which a program can work or look. They are removed on drop.
 #[derive(Debug)]
-pub enum Stand {
+pub enum FileSet {
     /// Of a disk.
     Disk(Mounted),
     /// In a folder.
@@ -52,18 +52,18 @@ enum Device {
     Files(Files),
 }
 
-impl Ground {
+impl StorageKind {
     /// Its name, for people.
     pub fn name(self) -> &'static str {
         match self {
-            Ground::Disk(system) => system.name(),
-            Ground::Files => "the least that POSIX promises",
-            Ground::Folder => "a folder",
+            StorageKind::Disk(system) => system.name(),
+            StorageKind::Files => "the least that POSIX promises",
+            StorageKind::Folder => "a folder",
         }
     }
 }
 
-impl Workshop {
+impl ProofContext {
     /// Checks that the system allows this storage: makes it, recorded, with no content.
     ///
     /// # Errors
@@ -77,21 +77,21 @@ impl Workshop {
     }
 
     /// Files with nothing in them.
-    pub(crate) fn empty(&self) -> Result<Stand> {
-        let Ground::Disk(system) = self.ground else { return self.folder_anew() };
+    pub(crate) fn empty(&self) -> Result<FileSet> {
+        let StorageKind::Disk(system) = self.ground else { return self.folder_anew() };
         let file = self.place.join("stand");
         remove(fs::remove_file(&file))?;
         files::make(system, &file)?;
-        Ok(Stand::Disk(self.mount(system, &file)?))
+        Ok(FileSet::Disk(self.mount(system, &file)?))
     }
 
     /// Files with a content.
-    pub(crate) fn stand(&self, content: &Content) -> Result<Stand> {
+    pub(crate) fn stand(&self, content: &Content) -> Result<FileSet> {
         match (content, self.ground) {
-            (Content::Disk(image), Ground::Disk(system)) => {
+            (Content::Disk(image), StorageKind::Disk(system)) => {
                 let file = self.place.join("stand");
                 image.write(&file)?;
-                Ok(Stand::Disk(self.mount(system, &file)?))
+                Ok(FileSet::Disk(self.mount(system, &file)?))
             }
             (Content::Files(tree), _) => {
                 let stand = self.folder_anew()?;
@@ -103,18 +103,18 @@ impl Workshop {
     }
 
     /// The content of files that were made empty.
-    pub(crate) fn content(&self, stand: Stand) -> Result<Content> {
+    pub(crate) fn content(&self, stand: FileSet) -> Result<Content> {
         match stand {
-            Stand::Disk(mounted) => {
+            FileSet::Disk(mounted) => {
                 mounted.unmount()?;
                 let file = self.place.join("stand");
                 let image = Image::read(&file)?;
                 fs::remove_file(&file)?;
                 Ok(Content::Disk(image))
             }
-            Stand::Folder(folder) => {
+            FileSet::Folder(folder) => {
                 let content = Content::Files(Tree::of(&folder)?);
-                Stand::Folder(folder).end()?;
+                FileSet::Folder(folder).end()?;
                 Ok(content)
             }
         }
@@ -124,11 +124,11 @@ impl Workshop {
     pub(crate) fn recorded(&self, content: &Content, fault: Option<Fault>) -> Result<Recorded> {
         let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
         let device = match (content, self.ground) {
-            (Content::Disk(image), Ground::Disk(system)) => {
+            (Content::Disk(image), StorageKind::Disk(system)) => {
                 let programs = (system, image);
                 Device::Disk(Disk::new(&self.recorder, programs, fault, place.path(), &self.folder())?)
             }
-            (Content::Files(tree), Ground::Files) => {
+            (Content::Files(tree), StorageKind::Files) => {
                 Device::Files(Files::new(&self.keeper, tree, place.path(), &self.folder())?)
             }
             _ => bail!("{} cannot be recorded", self.ground.name()),
@@ -140,11 +140,11 @@ impl Workshop {
         Mounted::new(system, file, &self.folder(), &self.place)
     }
 
-    fn folder_anew(&self) -> Result<Stand> {
+    fn folder_anew(&self) -> Result<FileSet> {
         let folder = self.folder();
         remove(fs::remove_dir_all(&folder))?;
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Stand::Folder(folder))
+        Ok(FileSet::Folder(folder))
     }
 
     /// The folder of the files, the same each time: an engine may store their paths.
@@ -153,12 +153,12 @@ impl Workshop {
     }
 }
 
-impl Stand {
+impl FileSet {
     /// The folder of the files.
     pub fn folder(&self) -> &Path {
         match self {
-            Stand::Disk(mounted) => mounted.folder(),
-            Stand::Folder(folder) => folder,
+            FileSet::Disk(mounted) => mounted.folder(),
+            FileSet::Folder(folder) => folder,
         }
     }
 
@@ -168,8 +168,8 @@ impl Stand {
     /// A process still uses them.
     pub fn end(self) -> Result<()> {
         match self {
-            Stand::Disk(mounted) => mounted.unmount(),
-            Stand::Folder(folder) => {
+            FileSet::Disk(mounted) => mounted.unmount(),
+            FileSet::Folder(folder) => {
                 fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
             }
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A second of a section, as seen from outside of it. All but `ended_ns` are of this second alone; what the machine does not
 /// tell is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Around {
+pub struct ActivitySample {
     /// When it ended, in nanoseconds since the section began.
     pub ended_ns: u64,
     /// For how long processes waited; absent where the kernel does not tell (`/proc/pressure`).

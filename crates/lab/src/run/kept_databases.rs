@@ -28,20 +28,20 @@ pub enum Place {
 
 /// The databases of the newest trials, by contender.
 #[derive(Debug)]
-pub struct Left {
+pub struct KeptDatabases {
     folder: PathBuf,
     places: BTreeMap<usize, Place>,
 }
 
-impl Left {
+impl KeptDatabases {
     /// None as yet; folders are put into a run's temporary folder.
     ///
     /// # Errors
     /// No folder can be made there.
-    pub fn new(scratch: &Scratch) -> Result<Left> {
+    pub fn new(scratch: &Scratch) -> Result<KeptDatabases> {
         let folder = scratch.folder().join("kept");
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Left { folder, places: BTreeMap::new() })
+        Ok(KeptDatabases { folder, places: BTreeMap::new() })
     }
 
     /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other contender

@@ -6,11 +6,11 @@ use anyhow::{Context, Error, Result};
 use dyno_protocol::{Event, Operation, Purpose};
 
 use super::client::{Attempt, Tried};
-use super::doer::Doer;
+use super::executor::Executor;
 use crate::events::Events;
 
 /// The executor that performs the operations and reports them.
-pub struct Told<D> {
+pub struct ReportingExecutor<D> {
     doer: D,
     /// The field of a step with the number that identifies the operation in reports.
     field: usize,
@@ -18,13 +18,17 @@ pub struct Told<D> {
     events: Events<Stdout>,
 }
 
-impl<D: Doer> Told<D> {
+impl<D: Executor> ReportingExecutor<D> {
     /// Lets `doer` execute operations, and reports each by the number in a field of its step.
-    pub fn new(doer: D, field: usize) -> Told<D> {
-        Told { doer, field, events: Events::new(io::stdout()) }
+    pub fn new(doer: D, field: usize) -> ReportingExecutor<D> {
+        ReportingExecutor { doer, field, events: Events::new(io::stdout()) }
     }
 
-    fn tell(&mut self, work: Attempt, does: impl FnOnce(&mut D, Attempt) -> Result<Tried>) -> Result<Tried> {
+    fn report(
+        &mut self,
+        work: Attempt,
+        does: impl FnOnce(&mut D, Attempt) -> Result<Tried>,
+    ) -> Result<Tried> {
         let number = work.number(self.field);
         self.say(Operation { number, done: false })?;
         let tried = does(&mut self.doer, work)?;
@@ -39,17 +43,17 @@ impl<D: Doer> Told<D> {
     }
 }
 
-impl<D: Doer> Doer for Told<D> {
+impl<D: Executor> Executor for ReportingExecutor<D> {
     fn each(&mut self, work: Attempt) -> Result<Tried> {
-        self.tell(work, D::each)
+        self.report(work, D::each)
     }
 
     fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried> {
-        self.tell(work, |doer, work| doer.transaction(purpose, work))
+        self.report(work, |doer, work| doer.transaction(purpose, work))
     }
 
-    fn may_pass(&self, error: &Error) -> bool {
-        self.doer.may_pass(error)
+    fn is_retryable(&self, error: &Error) -> bool {
+        self.doer.is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, code: &str) -> bool {

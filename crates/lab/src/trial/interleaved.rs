@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 
 use super::rounds::{self, Goal};
 use super::running::{Pause, Running};
-use super::{Conduct, Outcome, Trial};
+use super::{Outcome, Trial, TrialOptions};
 use crate::metronome::Metronome;
 
 /// The time that each test takes a contender alone, in nanoseconds, by the test's id.
@@ -21,7 +21,7 @@ pub type Expected = BTreeMap<String, f64>;
 
 /// One of the trials that run side by side.
 #[derive(Debug)]
-pub struct Member {
+pub struct InterleavedTrial {
     /// The command that starts its runner.
     pub command: Vec<String>,
     /// Its job, which has turns.
@@ -38,26 +38,26 @@ pub struct Sliced {
     /// The finished trial.
     pub trial: Trial,
     /// The cut of each sample.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<SampleSlices>,
 }
 
 /// The slices of one sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cut {
+pub struct SampleSlices {
     /// The number of its slices.
     pub slices: u32,
     /// The mean time of the metronome's beats between them, in nanoseconds.
     pub beat_ns: Option<f64>,
 }
 
-impl Conduct {
+impl TrialOptions {
     /// Runs trials side by side. Their tests are those of `tests`, in this order, but for what one of them lacks.
     /// `on_test` receives the place of a test in that list as it begins.
     ///
     /// One that fails leaves the others working. If a signal asks the run to stop, all are interrupted.
     pub fn run_together(
         &self,
-        members: &[Member],
+        members: &[InterleavedTrial],
         tests: &[String],
         random: &mut impl Rng,
         metronome: &mut Metronome,
@@ -66,7 +66,8 @@ impl Conduct {
         let Some(first) = members.first() else { return Vec::new() };
         let watched = self.watched(&first.job);
         let moment = watched.moment();
-        let mut seats: Vec<Seat> = members.iter().map(|member| Seat::new(member, self, tests)).collect();
+        let mut seats: Vec<SlicedRunner> =
+            members.iter().map(|member| SlicedRunner::new(member, self, tests)).collect();
         let mut beats: Vec<Vec<f64>> = vec![Vec::new(); tests.len()];
         let mut before: Option<Goal> = None;
         for round in rounds::rounds(&quickest(members, tests)) {
@@ -98,7 +99,7 @@ impl Conduct {
 }
 
 /// The time that each test takes the quickest of some, in nanoseconds; the harness does not count.
-fn quickest(members: &[Member], tests: &[String]) -> Vec<f64> {
+fn quickest(members: &[InterleavedTrial], tests: &[String]) -> Vec<f64> {
     let counting = || members.iter().filter(|member| !member.harness);
     let quickest = |test: &String| {
         counting().filter_map(|member| member.expected.get(test).copied()).min_by(f64::total_cmp)
@@ -108,7 +109,7 @@ fn quickest(members: &[Member], tests: &[String]) -> Vec<f64> {
 
 /// One round: everybody's turns and a beat of the metronome, in a random order. Returns the beat.
 fn play(
-    seats: &mut [Seat],
+    seats: &mut [SlicedRunner],
     round: &[Goal],
     before: Option<Goal>,
     random: &mut impl Rng,
@@ -134,9 +135,9 @@ fn play(
 }
 
 /// One of the runners that take turns.
-struct Seat<'a> {
-    member: &'a Member,
-    conduct: &'a Conduct,
+struct SlicedRunner<'a> {
+    member: &'a InterleavedTrial,
+    conduct: &'a TrialOptions,
     /// All tests, by id.
     tests: &'a [String],
     state: State,
@@ -154,9 +155,9 @@ enum State {
     Over(Box<Trial>),
 }
 
-impl<'a> Seat<'a> {
-    fn new(member: &'a Member, conduct: &'a Conduct, tests: &'a [String]) -> Seat<'a> {
-        Seat { member, conduct, tests, state: State::New, slices: vec![0] }
+impl<'a> SlicedRunner<'a> {
+    fn new(member: &'a InterleavedTrial, conduct: &'a TrialOptions, tests: &'a [String]) -> SlicedRunner<'a> {
+        SlicedRunner { member, conduct, tests, state: State::New, slices: vec![0] }
     }
 
     /// Reaches some goals, one after another. The runner starts with the first turn and ends with the last.
@@ -224,7 +225,7 @@ impl<'a> Seat<'a> {
     }
 
     fn finish(self, beats: &[Option<f64>]) -> Sliced {
-        let Seat { member, tests, state, slices, .. } = self;
+        let SlicedRunner { member, tests, state, slices, .. } = self;
         let trial = match state {
             State::Over(trial) => *trial,
             State::Waits(running, _) => running.finish(),
@@ -232,7 +233,7 @@ impl<'a> Seat<'a> {
         };
         let cut = |(test, slices): (&dyno_protocol::Test, u32)| {
             let place = tests.iter().position(|known| *known == test.id);
-            Cut { slices, beat_ns: place.and_then(|place| beats[place]) }
+            SampleSlices { slices, beat_ns: place.and_then(|place| beats[place]) }
         };
         let cuts = member.job.tests.iter().zip(slices).map(cut).collect();
         Sliced { trial, cuts }

@@ -11,7 +11,7 @@ pub const ZIPF: f64 = 0.99;
 
 /// The distribution over the numbers of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Law {
+pub enum ValueDistribution {
     /// All alike.
     Uniform,
     /// By Zipf's law with this exponent, the often drawn scattered over the range.
@@ -39,12 +39,12 @@ pub enum Law {
 /// The names of distributions, as a suite writes them.
 const NAMES: [&str; 6] = ["uniform", "zipf", "gauss", "exponential", "pareto", "hot-spot"];
 
-impl Law {
+impl ValueDistribution {
     /// Reads a distribution over `count` numbers: its name, or `{ name = number }`.
     ///
     /// # Errors
     /// The name is unknown, or its number makes no sense.
-    pub(super) fn read(written: &toml::Value, count: f64, renderer: &Renderer) -> Result<Law> {
+    pub(super) fn read(written: &toml::Value, count: f64, renderer: &Renderer) -> Result<ValueDistribution> {
         let (name, given) = match written {
             toml::Value::String(name) => (name.as_str(), None),
             toml::Value::Table(table) if table.len() == 1 => {
@@ -61,15 +61,15 @@ impl Law {
         }
         let number = given.map(|given| Number::new(given.clone()).value(renderer)).transpose();
         let number = number.with_context(|| format!("distribution.{name}"))?;
-        let (law, limits): (fn(f64) -> Law, _) = match name {
+        let (law, limits): (fn(f64) -> ValueDistribution, _) = match name {
             "uniform" => {
                 ensure!(number.is_none(), "the distribution uniform has no number");
-                return Ok(Law::Uniform);
+                return Ok(ValueDistribution::Uniform);
             }
-            "zipf" => (Law::Zipf, 0.0..=20.0),
-            "gauss" => (Law::Gauss, count / 1e6..=count * 10.0),
-            "exponential" => (Law::Exponential, count / 1e6..=count * 10.0),
-            _ => (Law::Pareto, 0.000_001..=0.5),
+            "zipf" => (ValueDistribution::Zipf, 0.0..=20.0),
+            "gauss" => (ValueDistribution::Gauss, count / 1e6..=count * 10.0),
+            "exponential" => (ValueDistribution::Exponential, count / 1e6..=count * 10.0),
+            _ => (ValueDistribution::Pareto, 0.000_001..=0.5),
         };
         let usual = match name {
             "zipf" => ZIPF,
@@ -88,7 +88,7 @@ impl Law {
     }
 }
 
-fn hot_spot(given: Option<&toml::Value>, renderer: &Renderer) -> Result<Law> {
+fn hot_spot(given: Option<&toml::Value>, renderer: &Renderer) -> Result<ValueDistribution> {
     let (mut numbers, mut draws, mut moves) = (0.1, 0.9, 0.0);
     let given = match given {
         None => toml::Table::new(),
@@ -115,5 +115,5 @@ fn hot_spot(given: Option<&toml::Value>, renderer: &Renderer) -> Result<Law> {
         (0.0..=1e12).contains(&moves) && moves.fract() == 0.0,
         "`moves` of a hot spot is a number of draws"
     );
-    Ok(Law::HotSpot { numbers, draws, moves: moves as u64 })
+    Ok(ValueDistribution::HotSpot { numbers, draws, moves: moves as u64 })
 }

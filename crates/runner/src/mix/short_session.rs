@@ -9,13 +9,13 @@ use dyno_protocol::{CONNECT, MixWork};
 
 use super::Steps;
 use super::client::{Client, since, wait, wake_in_time};
-use super::doer::Sql;
+use super::executor::Sql;
 use super::recorder::{Recorder, Times};
 use super::section::firsts;
 use crate::Session;
 
 /// Lets sessions in, from any thread.
-pub type Door<'d, S> = dyn Fn() -> Result<S> + Send + Sync + 'd;
+pub type Connector<'d, S> = dyn Fn() -> Result<S> + Send + Sync + 'd;
 
 /// By position of a class, true if a session has steps of it.
 type Classes = Vec<bool>;
@@ -80,7 +80,7 @@ fn needed(mix: &MixWork, classes: &Classes) -> (MixWork, Vec<usize>) {
 pub fn visit<'a, S: Session>(
     client: &mut Client<'a>,
     sessions: &'a Sessions,
-    door: &Door<S>,
+    door: &Connector<S>,
     began: Instant,
     recorder: &mut Recorder,
 ) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Turns: a test is done in slices, and between them the clock stands while others work.
 //!
-//! A loop over operations asks for a part of them at a time ([`Turns::take`]) and does that part as it would do all.
+//! A loop over operations asks for a part of them at a time ([`Slices::take`]) and does that part as it would do all.
 //! Without turns a part is all of them. Where a turn is used up, the question stops the clock, says so, waits for the
 //! next line on standard input and starts the clock again.
 
@@ -11,23 +11,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_gauge::{Before, Gauge};
-use dyno_protocol::{Event, Section, Turn, Waiting};
+use dyno_protocol::{Event, Section, SliceGrant, Waiting};
 
 use crate::clock::{nanoseconds, spin};
 
 /// The turns of one timed section, for its loops over operations.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Turns<'a>(Option<&'a (dyn Parts + 'a)>);
+pub struct Slices<'a>(Option<&'a (dyn SectionParts + 'a)>);
 
 /// Parts of a section, without the lifetimes of who gives them.
-trait Parts: fmt::Debug {
+trait SectionParts: fmt::Debug {
     fn take(&self, wanted: u64, each: u64) -> Result<u64>;
 }
 
-impl<'a> Turns<'a> {
+impl<'a> Slices<'a> {
     /// Those of a section that is done in slices.
-    pub(crate) fn of(slices: &'a Slices) -> Turns<'a> {
-        Turns(Some(slices))
+    pub(crate) fn of(slices: &'a SlicedSection) -> Slices<'a> {
+        Slices(Some(slices))
     }
 
     /// Returns how many of the next `wanted` operations to do before the next call: at least one, if one is wanted.
@@ -54,26 +54,26 @@ impl<'a> Turns<'a> {
 }
 
 /// The source of turns.
-pub struct Giver<'a> {
+pub struct SliceSource<'a> {
     input: RefCell<&'a mut dyn BufRead>,
-    tell: &'a dyn Fn(&Event) -> io::Result<()>,
+    send: &'a dyn Fn(&Event) -> io::Result<()>,
 }
 
-impl<'a> Giver<'a> {
-    /// Turns come from `input`, and events are sent by `tell`.
-    pub fn new(input: &'a mut dyn BufRead, tell: &'a dyn Fn(&Event) -> io::Result<()>) -> Giver<'a> {
-        Giver { input: RefCell::new(input), tell }
+impl<'a> SliceSource<'a> {
+    /// Turns come from `input`, and events are sent by `send`.
+    pub fn new(input: &'a mut dyn BufRead, send: &'a dyn Fn(&Event) -> io::Result<()>) -> SliceSource<'a> {
+        SliceSource { input: RefCell::new(input), send }
     }
 
     /// Says how far the test is, and waits for a turn.
-    fn ask(&self, waiting: Waiting) -> Result<Turn> {
-        (self.tell)(&Event::Waiting(waiting)).context("cannot ask for a turn")?;
+    fn ask(&self, waiting: Waiting) -> Result<SliceGrant> {
+        (self.send)(&Event::Waiting(waiting)).context("cannot ask for a turn")?;
         let mut line = String::new();
         self.input.borrow_mut().read_line(&mut line).context("cannot read a turn from standard input")?;
         if line.is_empty() {
             bail!("standard input ended where a turn was expected");
         }
-        let turn: Turn = serde_json::from_str(&line)
+        let turn: SliceGrant = serde_json::from_str(&line)
             .with_context(|| format!("the line '{}' is not a turn", line.trim_end().escape_debug()))?;
         ensure!(turn.operations > 0, "a turn of no operations was given");
         Ok(turn)
@@ -81,9 +81,9 @@ impl<'a> Giver<'a> {
 }
 
 /// A timed section that is done in slices: its clock and counters run while there is a turn.
-pub struct Slices<'a, 'g> {
+pub struct SlicedSection<'a, 'g> {
     gauge: &'a Gauge,
-    giver: &'a Giver<'g>,
+    source: &'a SliceSource<'g>,
     slowdown: f64,
     of: u64,
     done: Cell<u64>,
@@ -95,13 +95,18 @@ pub struct Slices<'a, 'g> {
     began: RefCell<(Before, Instant)>,
 }
 
-impl<'a, 'g> Slices<'a, 'g> {
+impl<'a, 'g> SlicedSection<'a, 'g> {
     /// Waits for the first turn of a section of `of` operations, and starts the clock. `slowdown` is the share by which
     /// the section is made slower.
-    pub fn begin(gauge: &'a Gauge, giver: &'a Giver<'g>, slowdown: f64, of: u64) -> Result<Slices<'a, 'g>> {
-        let slices = Slices {
+    pub fn begin(
+        gauge: &'a Gauge,
+        source: &'a SliceSource<'g>,
+        slowdown: f64,
+        of: u64,
+    ) -> Result<SlicedSection<'a, 'g>> {
+        let slices = SlicedSection {
             gauge,
-            giver,
+            source,
             slowdown,
             of,
             done: Cell::new(0),
@@ -122,7 +127,7 @@ impl<'a, 'g> Slices<'a, 'g> {
     fn wait(&self) -> Result<()> {
         let nanoseconds = self.section.borrow().nanoseconds;
         let waiting = Waiting { done: self.done.get(), of: self.of, nanoseconds };
-        self.left.set(self.giver.ask(waiting)?.operations);
+        self.left.set(self.source.ask(waiting)?.operations);
         let mut began = self.began.borrow_mut();
         began.0 = self.gauge.before();
         began.1 = Instant::now();
@@ -143,7 +148,7 @@ impl<'a, 'g> Slices<'a, 'g> {
     }
 }
 
-impl Parts for Slices<'_, '_> {
+impl SectionParts for SlicedSection<'_, '_> {
     fn take(&self, wanted: u64, each: u64) -> Result<u64> {
         if self.left.get() == 0 {
             self.stop();
@@ -158,7 +163,7 @@ impl Parts for Slices<'_, '_> {
     }
 }
 
-impl fmt::Debug for Slices<'_, '_> {
+impl fmt::Debug for SlicedSection<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} operations", self.done.get(), self.of)
     }

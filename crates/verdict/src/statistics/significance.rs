@@ -34,7 +34,7 @@ pub struct Compared {
 }
 
 /// For each comparison whether it may be called a difference.
-pub fn told_apart(table: &[Compared]) -> Vec<bool> {
+pub fn significant(table: &[Compared]) -> Vec<bool> {
     let chances: Vec<f64> = table.iter().map(|compared| chance(&compared.logs)).collect();
     let weights: Vec<f64> = table.iter().map(|compared| compared.weight).collect();
     let together = holm(&chances, &weights);
@@ -121,13 +121,13 @@ mod tests {
         // Blocks that agree but for two of them: ranks show what the mean hides.
         let steady = (0..12).map(|i| if i == 5 { 3.0 } else { 0.1 + 0.001 * f64::from(i) });
         table[20] = Compared { logs: steady.cycle().take(24).collect(), weight: 1.0 };
-        let found: Vec<usize> = told_apart(&table)
+        let found: Vec<usize> = significant(&table)
             .iter()
             .enumerate()
             .filter(|(_, held)| **held)
             .map(|(place, _)| place)
             .collect();
         assert_eq!(found, [7, 20]);
-        assert_eq!(told_apart(&[compared(0.06)]), [true]);
+        assert_eq!(significant(&[compared(0.06)]), [true]);
     }
 }

@@ -7,9 +7,9 @@ use anyhow::{Result, bail};
 use dyno_protocol::{Job, Work};
 use dyno_record::Run;
 
-use super::keep::Came;
-use super::sustain::Seeking;
-use super::{Runner, State, Step, When, settle};
+use super::keep::FinishedTrial;
+use super::sustain::RateSearch;
+use super::{Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
 use crate::trial::{Outcome, Report, Trial};
 
@@ -19,11 +19,11 @@ impl Runner<'_> {
         &mut self,
         run: &mut Run,
         state: &mut State,
-        when: When,
+        when: TrialSlot,
         index: usize,
-    ) -> Result<Step> {
+    ) -> Result<TrialStep> {
         if self.conduct.interrupts.signal().is_some() {
-            return Ok(Step::Stopped);
+            return Ok(TrialStep::Stopped);
         }
         self.observer.trial_begins(index, run);
         let contender = &self.plan.contenders[index];
@@ -35,7 +35,7 @@ impl Runner<'_> {
                 if let Ok((trial, _)) = &result {
                     self.leave(index, &trial.outcome, directory.path());
                 }
-                settle(directory.path());
+                sync_scratch(directory.path());
                 result
             }
             Err(error) => Err(error),
@@ -43,11 +43,17 @@ impl Runner<'_> {
         let after = state.metronome.beat();
         if result.is_err() && self.conduct.interrupts.signal().is_some() {
             // What the trial needs was about to start.
-            return Ok(Step::Stopped);
+            return Ok(TrialStep::Stopped);
         }
         let (trial, seeking) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
         let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
-        Ok(self.keep(run, state, when, index, Came { trial, seeking, beat_ns, ..Came::default() }))
+        Ok(self.keep(
+            run,
+            state,
+            when,
+            index,
+            FinishedTrial { trial, seeking, beat_ns, ..FinishedTrial::default() },
+        ))
     }
 
     /// Reaches the contender's server, if it has one, and goes through the tests. Tells at which rates it did, where these
@@ -55,10 +61,10 @@ impl Runner<'_> {
     fn measure(
         &mut self,
         index: usize,
-        when: When,
+        when: TrialSlot,
         directory: &Path,
         run: &Run,
-    ) -> Result<(Trial, Vec<Seeking>)> {
+    ) -> Result<(Trial, Vec<RateSearch>)> {
         let contender = &self.plan.contenders[index];
         if let Some(missing) = contender.missing() {
             bail!(missing);

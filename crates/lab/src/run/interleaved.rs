@@ -6,9 +6,9 @@ use dyno_record::Run;
 use rand::Rng;
 use tempfile::TempDir;
 
-use super::keep::Came;
-use super::{Runner, State, Step, settle};
-use crate::trial::{Expected, Member, Sliced};
+use super::keep::FinishedTrial;
+use super::{Runner, State, TrialStep, sync_scratch};
+use crate::trial::{Expected, InterleavedTrial, Sliced};
 
 impl Runner<'_> {
     /// Runs one trial of each of some contenders, side by side, and adds them to the record.
@@ -19,7 +19,7 @@ impl Runner<'_> {
         block: u32,
         contenders: &[usize],
         random: &mut impl Rng,
-    ) -> Result<Step> {
+    ) -> Result<TrialStep> {
         let when = state.when(block, false);
         let mut members = Vec::new();
         let mut folders: Vec<TempDir> = Vec::new();
@@ -38,20 +38,20 @@ impl Runner<'_> {
         for ((&index, folder), one) in contenders.iter().zip(&folders).zip(&sliced) {
             self.leave(index, &one.trial.outcome, folder.path());
         }
-        folders.iter().for_each(|folder| settle(folder.path()));
+        folders.iter().for_each(|folder| sync_scratch(folder.path()));
         if self.conduct.interrupts.signal().is_some() {
-            return Ok(Step::Stopped);
+            return Ok(TrialStep::Stopped);
         }
         for (&index, Sliced { trial, cuts }) in contenders.iter().zip(sliced) {
-            self.keep(run, state, when, index, Came { trial, cuts, ..Came::default() });
+            self.keep(run, state, when, index, FinishedTrial { trial, cuts, ..FinishedTrial::default() });
         }
-        Ok(Step::Done)
+        Ok(TrialStep::Done)
     }
 
-    fn member(&self, run: &Run, index: usize, folder: &TempDir) -> Member {
+    fn member(&self, run: &Run, index: usize, folder: &TempDir) -> InterleavedTrial {
         let contender = &self.plan.contenders[index];
         let job = Job { turns: true, ..self.plan.job(contender, folder.path()) };
-        Member {
+        InterleavedTrial {
             command: contender.runner.command(),
             job,
             expected: expected(run, index),

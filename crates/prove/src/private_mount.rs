@@ -14,18 +14,18 @@ use nix::unistd::Uid;
 
 /// The place. Dropped, its memory is unmounted, with all that is in it.
 #[derive(Debug)]
-pub struct Refuge {
+pub struct PrivateMount {
     memory: PathBuf,
     folder: PathBuf,
 }
 
-impl Refuge {
+impl PrivateMount {
     /// Enters it: from here on, this thread and all that it starts have private mounts. `folder` belongs to dyno alone,
     /// and the memory is mounted within it.
     ///
     /// # Errors
     /// dyno is not root, or the system does not let it make private mounts, as in many containers.
-    pub fn enter(folder: &Path) -> Result<Refuge> {
+    pub fn enter(folder: &Path) -> Result<PrivateMount> {
         if !Uid::effective().is_root() {
             bail!(
                 "power cuts are made on disks of dyno's own, and only root may mount those: run it as root"
@@ -43,7 +43,7 @@ impl Refuge {
             .context("cannot mount memory for the disks")?;
         // The kernel reports a loop device's file relative to the mount, so the file's name identifies its owner.
         let own = memory.join(folder.file_name().context("the folder has no name")?);
-        let refuge = Refuge { memory, folder: own };
+        let refuge = PrivateMount { memory, folder: own };
         open_way(folder)?;
         open_way(&refuge.memory)?;
         DirBuilder::new().mode(0o711).create(&refuge.folder).context("cannot make a folder for the disks")?;
@@ -75,7 +75,7 @@ fn open_way(folder: &Path) -> Result<()> {
     Ok(fs::set_permissions(folder, Permissions::from_mode(0o711))?)
 }
 
-impl Drop for Refuge {
+impl Drop for PrivateMount {
     fn drop(&mut self) {
         let _ = umount2(&self.memory, MntFlags::MNT_DETACH);
     }
