@@ -11,7 +11,7 @@ use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 
 use crate::content::Content;
-use crate::cuts::{Cut, Replay, KeptWrites, Why};
+use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
-use crate::cuts::{Cut, Replay, KeptWrites, unflushed};
+use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::image::Image;

@@ -3,7 +3,8 @@
 use dyno_record::{Commits, ContenderRecord, Figure, OwnCache};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
-    AddedTime, Cell, CellStanding, Measure, MeasureLine, ResponseVerdict, SummaryVerdict, TestVerdict, Verdict,
+    AddedTime, Cell, CellStanding, Measure, MeasureLine, ResponseVerdict, SummaryVerdict, TestVerdict,
+    Verdict,
 };
 
 use super::views::sustained::words;

@@ -178,7 +178,8 @@ fn prove_all(
         let again =
             [ground_arguments(arguments), vec!["--import".to_owned(), arguments.import.join(",")]].concat();
         let named = Named { subject: subject.as_ref(), label: &label, again: &again };
-        proved.take(workshop.prove(named, effort, &|what| progress(&label, what)), (workshop.ground, seed, 1));
+        proved
+            .take(workshop.prove(named, effort, &|what| progress(&label, what)), (workshop.ground, seed, 1));
         report.subjects.push(proved);
     }
     workshop.interrupts.check()?;

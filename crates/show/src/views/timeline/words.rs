@@ -15,7 +15,9 @@ pub fn times(name: &str, times: u64) -> String {
 
 /// The activity in a second: `disk busy 97%, 80% waiting for I/O, 5% for a CPU, 1 checkpoint`.
 pub fn second(second: &Second) -> String {
-    let Some(ActivitySample { pressure, disk_busy_ns, upkeep, .. }) = &second.around else { return String::new() };
+    let Some(ActivitySample { pressure, disk_busy_ns, upkeep, .. }) = &second.around else {
+        return String::new();
+    };
     let share = |nanoseconds: u64| units::percent(second.share(nanoseconds));
     let mut parts: Vec<String> =
         disk_busy_ns.iter().map(|busy| format!("disk busy {}", share(*busy))).collect();
