@@ -6,12 +6,13 @@ use dyno_protocol::Model;
 use dyno_record::{Answer, Run, TestRecord};
 
 use crate::answers::{self, AnswerVerdict, Given, Reference};
+use crate::cell::{Cell, CellStanding, is_unproved};
 use crate::disturbance::Disturbances;
 use crate::figures::{Judged, failed_in, figures};
-use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
 use crate::pairs::ratio;
 use crate::responses::responses;
 use crate::statistics::{Difference, Ratio};
+use crate::test_verdict::TestVerdict;
 use crate::uneven::beyond;
 use crate::views::is_disproved;
 

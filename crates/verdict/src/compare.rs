@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::about::About;
 use crate::builds::changed_files;
-use crate::judge::{CellStanding, TestVerdict, Verdict};
+use crate::cell::CellStanding;
+use crate::judge::Verdict;
 use crate::statistics::{Difference, Ratio, independent_ratio, median};
+use crate::test_verdict::TestVerdict;
 use crate::views::{Outcome, SustainedLine};
 
 /// The probability, over all tests together, that equal runs are called different.

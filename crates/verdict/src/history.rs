@@ -3,11 +3,12 @@
 use dyno_record::{ContenderRecord, Run, TestRecord};
 
 use crate::about::About;
+use crate::cell::CellStanding;
 use crate::cells::judge_test;
 use crate::compare::changes;
 use crate::disturbance::Disturbances;
-use crate::judge::{CellStanding, TestVerdict};
 use crate::statistics::{self, median};
+use crate::test_verdict::TestVerdict;
 use crate::views::sustained::{Sustained, sustained};
 
 /// A test over several runs.

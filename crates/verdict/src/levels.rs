@@ -8,10 +8,11 @@ use dyno_record::{Class, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Cell, TestVerdict};
+use crate::cell::Cell;
+use crate::differences::{ComparedFigure, Differences};
 use crate::pairs::{logs_by_block, mean_logs_by_block, mean_over};
 use crate::statistics::{Best, Ratio};
-use crate::table::{ComparedFigure, Differences};
+use crate::test_verdict::TestVerdict;
 
 /// The contenders of one class, the fastest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -221,8 +222,8 @@ mod tests {
     };
 
     use super::*;
+    use crate::cell::CellStanding;
     use crate::judge;
-    use crate::judge::CellStanding;
 
     /// Three SQLites that put a hundred thousand pairs.
     fn run() -> Run {

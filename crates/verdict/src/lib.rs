@@ -8,8 +8,10 @@ mod aliases;
 pub mod answers;
 mod builds;
 mod calibration;
+mod cell;
 mod cells;
 mod compare;
+mod differences;
 mod disturbance;
 mod figures;
 mod gate;
@@ -24,6 +26,7 @@ mod responses;
 pub mod statistics;
 mod summary;
 mod table;
+mod test_verdict;
 mod uneven;
 mod views;
 
@@ -33,18 +36,19 @@ pub use builds::{Builds, builds, changed_files};
 pub use calibration::{
     Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, Span, calibrate,
 };
+pub use cell::{Cell, CellStanding};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use disturbance::{Disturbances, MOST_FOREIGN};
 pub use figures::{Costs, Figures, Points};
 pub use gate::Gate;
 pub use history::{ChangePoint, History, HistoryLine, have_one_load, history};
 pub use joint::{JointVerdict, beside};
-pub use judge::{Cell, CellStanding, MeasureLine, TestVerdict, Verdict, judge};
+pub use judge::{Verdict, judge};
 pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
 pub use precision::is_precise;
-pub use responses::ResponseVerdict;
 pub use summary::SummaryVerdict;
+pub use test_verdict::{MeasureLine, ResponseVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     AddedTime, Against, Anomaly, BackgroundActivity, Debt, DebtLine, Durability, Invariant, Invariants,

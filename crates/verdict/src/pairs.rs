@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use dyno_record::Run;
 
 use crate::figures::Points;
-use crate::judge::TestVerdict;
 use crate::statistics::{Ratio, geometric_mean_ratio, paired_ratio};
+use crate::test_verdict::TestVerdict;
 
 /// The ratio of a contender's figures to another's, from the blocks that both have.
 pub(crate) fn ratio(contender: &Points, other: &Points) -> Option<Ratio> {

@@ -3,39 +3,13 @@
 //! by it too.
 
 use dyno_record::{Run, TestRecord};
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use crate::cell::Cell;
 use crate::figures::has_enough;
-use crate::judge::Cell;
+use crate::test_verdict::ResponseVerdict;
 
 /// The shares of operations by which a class may be judged, the best first.
 const SHARES: [f64; 3] = [0.99, 0.9, 0.5];
-
-/// The judgement on the response times of one class of operations.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ResponseVerdict {
-    /// The class, by its name in the suite.
-    pub class: String,
-    /// The share of its operations that took no longer than the figure, as 0.99.
-    pub share: f64,
-    /// One for each contender shown, in order. Their figures are nanoseconds; a contender with too few operations
-    /// beyond this share has none.
-    pub cells: Vec<Cell>,
-}
-
-impl ResponseVerdict {
-    /// The title of the figures: `read: 99 % within`.
-    pub fn title(&self) -> String {
-        format!("{}: {:.0} % within", self.class, self.share * 100.0)
-    }
-
-    /// The same among those of several tests: `use, log-in: 90 % within`, or `transfer: 99 % within` where the class has the
-    /// test's name.
-    pub fn title_in(&self, test: &str) -> String {
-        if self.class == test { self.title() } else { format!("{test}, {}", self.title()) }
-    }
-}
 
 /// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by
 /// the largest share for which at least one contender has enough operations in each of its trials.
@@ -100,7 +74,7 @@ mod tests {
     use dyno_protocol::{Class, Response, empty_histogram};
     use dyno_record::{Load, Run};
 
-    use crate::judge::CellStanding;
+    use crate::cell::CellStanding;
     use crate::{TestVerdict, judge};
 
     /// Three contenders of whose operations `done` were timed in each trial, each `ns` long.

@@ -4,10 +4,11 @@ use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Cell, CellStanding, TestVerdict, is_unproved};
+use crate::cell::{Cell, CellStanding, is_unproved};
 use crate::levels::failed_in_means;
 use crate::pairs::mean_over;
 use crate::statistics::{Difference, Ratio};
+use crate::test_verdict::TestVerdict;
 use crate::views::is_disproved;
 
 /// The summary of a contender over all tests.

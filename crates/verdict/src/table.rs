@@ -8,11 +8,13 @@ use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Cell, TestVerdict};
+use crate::cell::Cell;
+use crate::differences::{ComparedFigure, Differences, Key, key};
 use crate::levels::Rivals;
 use crate::pairs::{log_ratios, mean_log_ratios};
 use crate::statistics::{Compared, detectable, differences, median, significant};
 use crate::summary::SummaryVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// The smallest differences that a run would have shown in four of five runs like it, from its own scatter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,18 +27,6 @@ pub struct Detectable {
     pub test: Option<f64>,
 }
 
-/// Between which figures a comparison is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ComparedFigure {
-    /// Those of a line, by its place among all lines of the run's tests.
-    Line(usize),
-    /// The means over tests, by their ids.
-    Mean(Vec<String>),
-}
-
-/// A comparison: of what, and of which two contenders, by position, the lower first.
-type Key = (ComparedFigure, usize, usize);
-
 /// The comparisons of a table.
 #[derive(Default)]
 pub(crate) struct Table {
@@ -48,9 +38,6 @@ struct Entry {
     /// True if it is a comparison with the baseline, which the table shows.
     with_baseline: bool,
 }
-
-/// The comparisons of a table that are differences.
-pub(crate) struct Differences(BTreeMap<Key, bool>);
 
 impl Table {
     /// All comparisons with the baseline.
@@ -144,24 +131,6 @@ impl Table {
     }
 }
 
-impl ComparedFigure {
-    /// The means over some tests.
-    pub(crate) fn mean(tests: &[&TestVerdict]) -> ComparedFigure {
-        ComparedFigure::Mean(tests.iter().map(|test| test.id.clone()).collect())
-    }
-
-    fn is_mean(&self) -> bool {
-        matches!(self, ComparedFigure::Mean(_))
-    }
-}
-
-impl Differences {
-    /// Returns true if two contenders, by position, are shown to differ.
-    pub(crate) fn is(&self, of: &ComparedFigure, one: usize, other: usize) -> bool {
-        self.0.get(&key(of.clone(), one, other)).copied().unwrap_or(false)
-    }
-}
-
 /// Takes back the differences that could be chance among all of the table's comparisons, and says which of the others are
 /// close. `meant` are the tests of which the means are, by position.
 pub(crate) fn hold(
@@ -191,10 +160,6 @@ pub(crate) fn hold(
                 cell.difference.zip(cell.ratio).map(|(found, ratio)| found.held(holds, &ratio, margin));
         }
     }
-}
-
-fn key(of: ComparedFigure, one: usize, other: usize) -> Key {
-    (of, one.min(other), one.max(other))
 }
 
 /// Returns true if a cell is a comparison with the baseline that could show a difference.

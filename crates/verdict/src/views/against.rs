@@ -5,9 +5,9 @@ use dyno_record::{ContenderRecord, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::TestVerdict;
 use crate::pairs::{log_ratios, mean_log_ratios, mean_over, ratio_in};
 use crate::statistics::{Compared, Ratio, significant};
+use crate::test_verdict::TestVerdict;
 
 /// The ratio of a contender's times to those of another that differs in one respect only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

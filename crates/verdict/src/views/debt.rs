@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::Figures;
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// The deferred work that one test settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@
 use dyno_record::{ContenderRecord, Run};
 
 use super::against::{Against, families};
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// The drivers of each engine of which several ran with the same settings.
 pub(super) fn drivers(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::against::{Against, mark_significant};
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// The pages of a database that was searched for plaintext, of an engine that reports their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,9 +10,10 @@ use dyno_record::{Level, Run, RungRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{CellStanding, TestVerdict};
+use crate::cell::CellStanding;
 use crate::pairs::{log_ratios, ratio_in};
 use crate::statistics::{Compared, Difference, Interval, Ratio, significant};
+use crate::test_verdict::TestVerdict;
 
 /// The rungs in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -21,7 +21,7 @@ use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 pub use against::{AddedTime, Against};
 pub use debt::{Debt, DebtLine};

@@ -5,7 +5,7 @@ use dyno_record::{ContenderRecord, Figure, Run, SourceRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// With more contenders than this, only those of engines that have published figures are shown with them.
 const CROWD: usize = 12;

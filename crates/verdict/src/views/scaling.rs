@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sustained::Outcome;
+use crate::cell::CellStanding;
 use crate::compare::{changes, same_load};
-use crate::judge::{CellStanding, Verdict};
+use crate::judge::Verdict;
 use crate::statistics::{Interval, Summary};
 
 /// The figures of several runs of one suite at several sizes.

@@ -4,7 +4,7 @@
 use dyno_record::{ContenderRecord, Run};
 
 use super::against::{Against, families};
-use crate::judge::TestVerdict;
+use crate::test_verdict::TestVerdict;
 
 /// The settings of each driver that ran with its engine's own and others.
 pub(super) fn settings(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {

@@ -2,7 +2,7 @@
 
 use dyno_record::{Run, SampleRecord};
 
-use super::{Outcome, SustainedLine, Try};
+use super::outcome::{Outcome, SustainedLine, Try};
 use crate::disturbance::Disturbances;
 use crate::figures::stands;
 use crate::statistics::{MIN_BLOCKS, Threshold, median};
