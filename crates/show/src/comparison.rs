@@ -6,11 +6,11 @@ use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
 
 use super::grid::{self, Grid};
 use super::views::sustained::words;
-use super::{notes, table, units, without_formula};
+use super::{notes, plain, units, without_formula};
 
 /// Tables for the terminal.
 pub fn text(comparison: &Comparison) -> String {
-    let mut parts: Vec<String> = grids(comparison).iter().map(table::plain).collect();
+    let mut parts: Vec<String> = grids(comparison).iter().map(plain).collect();
     parts.push(notes::paragraph(&legend(comparison)));
     parts.join("\n\n") + "\n"
 }

@@ -2,80 +2,12 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::{Commits, Hole, Isolation, Load};
-use dyno_verdict::statistics::{Difference, Ratio};
+use dyno_record::{Isolation, Load};
+use dyno_verdict::statistics::Difference;
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
-use serde::Serialize;
 
-use crate::{views, without_formula};
-
-/// A column of a line: its name, and what stands there. `docs/run-file.md` explains them.
-pub(crate) type Column = (&'static str, Field);
-
-/// The value of a column.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Field {
-    Absent,
-    Text(String),
-    Count(u64),
-    Number(f64),
-    Flag(bool),
-}
-
-impl<T: Into<Field>> From<Option<T>> for Field {
-    fn from(value: Option<T>) -> Field {
-        value.map_or(Field::Absent, Into::into)
-    }
-}
-
-impl From<&str> for Field {
-    fn from(text: &str) -> Field {
-        Field::Text(without_formula(text).into_owned())
-    }
-}
-
-impl From<usize> for Field {
-    fn from(count: usize) -> Field {
-        Field::Count(count as u64)
-    }
-}
-
-impl From<u64> for Field {
-    fn from(count: u64) -> Field {
-        Field::Count(count)
-    }
-}
-
-impl From<f64> for Field {
-    fn from(number: f64) -> Field {
-        Field::Number(number)
-    }
-}
-
-impl From<bool> for Field {
-    fn from(flag: bool) -> Field {
-        Field::Flag(flag)
-    }
-}
-
-impl From<Hole> for Field {
-    fn from(hole: Hole) -> Field {
-        match hole {
-            Hole::LastCommit => "last-commit".into(),
-            Hole::TornPages => "torn-pages".into(),
-        }
-    }
-}
-
-impl From<Commits> for Field {
-    fn from(commits: Commits) -> Field {
-        match commits {
-            Commits::Each(operations) => operations.into(),
-            Commits::Whole => "all".into(),
-        }
-    }
-}
+use crate::csv_column::{Column, Field, ratio};
+use crate::views;
 
 /// All lines, with a header.
 pub fn render(verdict: &Verdict) -> Result<String> {
@@ -98,18 +30,6 @@ pub fn render(verdict: &Verdict) -> Result<String> {
     }
     let bytes = writer.into_inner().context("cannot write CSV")?;
     String::from_utf8(bytes).context("cannot write CSV")
-}
-
-/// A ratio with its interval, under three names.
-pub(crate) fn ratio(names: [&'static str; 3], ratio: Option<&Ratio>) -> [Column; 3] {
-    let interval = ratio.and_then(|ratio| ratio.interval);
-    let fields = [
-        ratio.map(|ratio| ratio.ratio).into(),
-        interval.map(|interval| interval.low).into(),
-        interval.map(|interval| interval.high).into(),
-    ];
-    let mut fields = fields.into_iter();
-    names.map(|name| (name, fields.next().unwrap_or(Field::Absent)))
 }
 
 /// A contender in a test.

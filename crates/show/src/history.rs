@@ -6,7 +6,7 @@ use dyno_verdict::{About, ChangePoint, History, HistoryLine};
 
 use super::grid::Grid;
 use super::views::sustained::words;
-use super::{notes, table, units};
+use super::{notes, plain, units};
 
 /// The width of the field of dots, in columns.
 const FIELD: usize = 40;
@@ -32,7 +32,7 @@ pub fn list(runs: &[Listed]) -> String {
         vec![(place + 1).to_string(), listed.name.clone(), contenders, listed.about.blocks.to_string()]
     });
     let header = ["", "run", "contenders", "trials"].map(String::from).to_vec();
-    let text = table::plain(&Grid { header, rows: rows.collect() });
+    let text = plain(&Grid { header, rows: rows.collect() });
     let seals: Vec<String> = seals(runs).collect();
     if seals.is_empty() {
         text

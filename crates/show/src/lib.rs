@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod comparison;
+mod csv_column;
 mod csv_lines;
 mod formula;
 mod grid;
@@ -12,9 +13,11 @@ mod markdown;
 mod measure;
 mod notes;
 mod paint;
+mod plain;
 pub mod report;
 mod safe;
 mod table;
+mod table_options;
 pub mod units;
 mod views;
 
@@ -24,9 +27,11 @@ pub use json::{pretty, render as render_json};
 pub use layout::{WIDTH, set_width, width, wrapped};
 pub use markdown::escape as escape_markdown;
 pub use paint::{Part, paint};
+pub use plain::plain;
 pub use report::answers;
 pub use safe::{safe, steers};
-pub use table::{TableOptions, parts, plain, render as render_table};
+pub use table::{parts, render as render_table};
+pub use table_options::TableOptions;
 pub use units::{bytes, duration, percent, ratio, significant};
 pub use views::durability::words::{sentence as survived, upkeep_in_words};
 pub use views::scaling::table as scaling;

@@ -24,6 +24,11 @@ pub(crate) fn in_time(nanoseconds: f64) -> Quantity {
     scaled(nanoseconds, 1000.0, &[" ns", " µs", " ms", " s"])
 }
 
+/// A duration for people, in nanoseconds, or a dash where it is missing.
+pub fn duration_or_dash(nanoseconds: Option<f64>) -> String {
+    nanoseconds.map_or("–".into(), duration)
+}
+
 /// A size from bytes: `1.23 MiB`.
 pub fn bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"]).to_string()

@@ -7,6 +7,7 @@ use dyno_record::{ContenderRecord, Content, Executed};
 use dyno_verdict::Verdict;
 use serde::Serialize;
 
+use super::anchors;
 use super::charts;
 use super::words;
 use crate::units;
@@ -52,11 +53,6 @@ struct SettingRow {
     in_force: String,
 }
 
-/// The fragment by which a link reaches a contender.
-pub(crate) fn anchor(contender: usize) -> String {
-    format!("contender-{contender}")
-}
-
 pub(crate) fn cards(verdict: &Verdict) -> Vec<Card> {
     verdict.shown_contenders().map(|(index, contender)| card(verdict, index, contender)).collect()
 }
@@ -68,7 +64,7 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
         None => format!("{of}, which never answered"),
     };
     Card {
-        anchor: anchor(index),
+        anchor: anchors::contender(index),
         label: contender.label.clone(),
         colour: charts::colour(verdict, index),
         engine: version(&contender.engine, hello.map(|hello| &hello.engine_version)),

@@ -4,6 +4,7 @@
 //! data in the page and computes no statistics. Templates, style and script are files in `crates/show/report/`; texts
 //! from a suite, an engine or a file are escaped by the templates and, in data for the script, by [`assets`].
 
+pub(crate) mod anchors;
 pub(crate) mod answer;
 mod assets;
 pub(crate) mod charts;
@@ -14,24 +15,15 @@ mod overview;
 mod page;
 mod raw;
 mod sections;
+mod source;
 mod waits;
 pub(crate) mod words;
 
-pub use answer::answers;
 use anyhow::{Result, ensure};
-use dyno_verdict::{JointVerdict, Verdict};
-pub(crate) use sections::anchor;
+use dyno_verdict::JointVerdict;
 
-/// A run of a page.
-#[derive(Debug)]
-pub struct Source {
-    /// The name of its file, without folders.
-    pub name: String,
-    /// The statements that its samples support.
-    pub verdict: Verdict,
-    /// The contents of the run file, which the page offers for download.
-    pub file: Vec<u8>,
-}
+pub use answer::answers;
+pub use source::Source;
 
 /// The page of one run or more. The last run is the subject; the relation of those before it to the subject is given by
 /// `beside`.

@@ -4,8 +4,8 @@ use dyno_record::ContenderRecord;
 use dyno_verdict::{Cell, LevelRanking, Measure, Rank, ResponseVerdict, TestVerdict, Verdict};
 use serde::Serialize;
 
+use super::anchors;
 use super::charts::{self, Figure, RatioRow, grouped};
-use super::sections::anchor;
 use super::words;
 use crate::grid::{self, Detail};
 use crate::units;
@@ -77,7 +77,7 @@ fn test(verdict: &Verdict, judged: &TestVerdict) -> impl Iterator<Item = GlanceR
             id: line.response.is_none().then(|| judged.id.clone()),
             name: line.response.map_or_else(|| judged.title.clone(), ResponseVerdict::title),
             below: String::new(),
-            anchor: anchor(&judged.id),
+            anchor: anchors::test(&judged.id),
         },
         cells: line.cells.iter().map(|found| cell(verdict, line.measure, found)).collect(),
     })
@@ -105,7 +105,7 @@ fn contender(verdict: &Verdict, index: usize) -> Heading {
         id: None,
         name: record.label.clone(),
         below: format!("{}{baseline}", grid::survives(verdict, index)),
-        anchor: super::contenders::anchor(index),
+        anchor: anchors::contender(index),
     }
 }
 
@@ -115,7 +115,7 @@ fn column(judged: &TestVerdict) -> Heading {
         id: None,
         name: judged.id.clone(),
         below: judged.measure().unit().map_or("".into(), |unit| format!("{unit}/s")),
-        anchor: anchor(&judged.id),
+        anchor: anchors::test(&judged.id),
     }
 }
 
@@ -197,9 +197,4 @@ fn lines(verdict: &Verdict, ranking: &LevelRanking) -> Vec<RatioRow> {
         }
     };
     ranking.ranks.iter().filter(|rank| !rank.failed).map(line).collect()
-}
-
-/// A duration for people, or a dash.
-pub(super) fn time(nanoseconds: Option<f64>) -> String {
-    nanoseconds.map_or("–".into(), units::duration)
 }

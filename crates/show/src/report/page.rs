@@ -10,9 +10,10 @@ use super::overview::{self, Overview};
 use super::raw::Raw;
 use super::sections::{self, TestSection};
 use super::{Source, answer};
+use crate::views;
 use crate::views::encryption::proofs;
+use crate::views::parts::View;
 use crate::views::published::page::{self as published, PublishedView};
-use crate::views::{self, View};
 use crate::{notes, units};
 
 /// The data for the templates.

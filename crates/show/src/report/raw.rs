@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use super::Source;
+use super::source::Source;
 
 /// A run file, packed.
 #[derive(Debug, Serialize)]

@@ -4,6 +4,7 @@ use dyno_verdict::answers::Reference;
 use dyno_verdict::{Cell, CellStanding, Measure, ResponseVerdict, TestVerdict, Verdict};
 use serde::Serialize;
 
+use super::anchors;
 use super::charts::{self, Figure, Samples, grouped};
 use super::words;
 use crate::grid::{self, Detail};
@@ -71,11 +72,6 @@ struct TestRow {
     trouble: Option<String>,
 }
 
-/// The fragment by which a link reaches a test. Ids are letters, digits, `-` and `_`.
-pub(crate) fn anchor(id: &str) -> String {
-    format!("test-{id}")
-}
-
 pub(super) fn sections(verdict: &Verdict) -> Vec<TestSection> {
     // Of those whose rate was sought there is a view.
     let tests = verdict.tests.iter().filter(|test| !test.is_sought());
@@ -86,7 +82,7 @@ fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
     let shown = (test.first.len() + test.last.len()) as u64;
     TestSection {
         id: test.id.clone(),
-        anchor: anchor(&test.id),
+        anchor: anchors::test(&test.id),
         title: test.title.clone(),
         shows: test.shows.clone(),
         model: test.model.clone(),
@@ -154,12 +150,12 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
     };
     TestRow {
         label: contender.label.clone(),
-        anchor: super::contenders::anchor(cell.contender),
+        anchor: anchors::contender(cell.contender),
         colour: charts::colour(verdict, cell.contender),
         level: words::short(contender),
         figure: grid::figure(shown_as, cell),
         value: summary.map(|summary| shown_as.value(summary.median)),
-        time: super::overview::time(summary.map(|summary| summary.median)),
+        time: units::duration_or_dash(summary.map(|summary| summary.median)),
         nanoseconds: summary.map(|summary| summary.median),
         interval: summary
             .and_then(|summary| summary.interval)
@@ -175,7 +171,7 @@ fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
             true => Some(1.0),
             false => cell.ratio.map(|ratio| ratio.ratio),
         },
-        cpu: super::overview::time(cpu),
+        cpu: units::duration_or_dash(cpu),
         cpu_ns: cpu,
         written: bytes(written),
         written_bytes: written,

@@ -2,8 +2,8 @@
 
 use dyno_verdict::{AddedTime, Against, Verdict};
 
-use super::View;
-use crate::csv_lines::{Column, ratio};
+use super::parts::View;
+use crate::csv_column::{Column, ratio};
 use crate::report::charts::{self, Figure, Row};
 use crate::report::words;
 

@@ -2,9 +2,10 @@
 
 use dyno_verdict::Verdict;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 use crate::grid::Grid;
-use crate::table::{SHORT_TITLE, TableOptions, cut_titles, plain};
+use crate::plain::{SHORT_TITLE, cut_titles, plain};
+use crate::table_options::TableOptions;
 use crate::units;
 
 /// The parts of this view. The page and CSV have these figures next to the others.

@@ -6,7 +6,7 @@ mod table;
 
 use dyno_verdict::Verdict;
 
-use super::Parts;
+use super::parts::Parts;
 
 /// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes };

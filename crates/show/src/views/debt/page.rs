@@ -4,7 +4,7 @@ use dyno_verdict::{Debt, JointVerdict, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// A view for each test that does deferred work.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

@@ -3,7 +3,8 @@
 use dyno_verdict::{Debt, DebtLine, Verdict};
 
 use crate::grid::{self, Grid};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::units;
 
 /// The headers of the columns after the contender.

@@ -2,7 +2,7 @@
 
 use dyno_verdict::Verdict;
 
-use crate::csv_lines::Column;
+use crate::csv_column::Column;
 use crate::views::against::Names;
 
 /// The columns of a contender in a test, by their places.

@@ -4,7 +4,7 @@ mod csv;
 pub mod page;
 pub mod table;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 
 /// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, ..NOTHING };

@@ -3,7 +3,8 @@
 use dyno_verdict::{AddedTime, Against, Verdict};
 
 use crate::grid::{self, Grid};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::units::signed_percent;
 use crate::views::against::families;
 

@@ -3,7 +3,7 @@
 use dyno_record::Standing;
 use dyno_verdict::{Survived, Verdict};
 
-use crate::csv_lines::Column;
+use crate::csv_column::Column;
 
 /// The columns of a contender, the same in each test.
 pub fn columns(verdict: &Verdict, contender: usize, _test: usize) -> Vec<Column> {

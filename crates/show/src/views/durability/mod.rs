@@ -6,7 +6,7 @@ pub mod words;
 
 use dyno_verdict::Verdict;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 
 /// What there is of it.
 pub const PARTS: Parts = Parts { columns: csv::columns, notes, ..NOTHING };

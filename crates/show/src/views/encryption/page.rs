@@ -6,8 +6,8 @@ use dyno_verdict::{Against, JointVerdict, Verdict};
 use super::proofs::proofs;
 use crate::report::charts::{self, Figure, RatioRow, grouped};
 use crate::report::words;
-use crate::views::View;
 use crate::views::against::table;
+use crate::views::parts::View;
 
 /// The view of a run in which an engine takes part with encryption and without.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

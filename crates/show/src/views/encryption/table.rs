@@ -3,7 +3,8 @@
 use dyno_verdict::{AddedTime, Verdict};
 
 use crate::grid::{self, Grid};
-use crate::table::{TableOptions, chunks};
+use crate::plain::chunks;
+use crate::table_options::TableOptions;
 use crate::units;
 
 /// The tables; empty if no contender encrypts.

@@ -4,7 +4,7 @@ use dyno_verdict::{Invariants, JointVerdict, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// A view for each test with invariants.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

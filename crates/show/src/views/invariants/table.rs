@@ -5,7 +5,8 @@ use dyno_verdict::answers::shown;
 use dyno_verdict::{Invariant, Invariants, Verdict};
 
 use crate::grid::Grid;
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 
 /// The number of contenders in a row, so that the invariants are printed in full.
 const IN_A_ROW: usize = 4;

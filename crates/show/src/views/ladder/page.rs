@@ -6,7 +6,7 @@ use super::table;
 use crate::report::charts::{Chart, Figure, LadderRow, LadderSeries};
 use crate::report::words;
 use crate::units;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// The view of a suite that has rungs.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

@@ -6,7 +6,8 @@ use dyno_record::FileRecord;
 use dyno_verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
 
 use crate::grid::{self, Grid};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::views::published::table::sources;
 use crate::{notes, units};
 

@@ -4,7 +4,7 @@ mod csv;
 pub mod page;
 pub mod table;
 
-use super::Parts;
+use super::parts::Parts;
 
 /// The parts of this view.
 pub const PARTS: Parts =

@@ -6,7 +6,7 @@ use super::table;
 use crate::report::charts::{self, Chart, Figure, LatencyRow, LatencySeries, grouped};
 use crate::report::words;
 use crate::units;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// The view of a run with `--latency`.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

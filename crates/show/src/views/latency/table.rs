@@ -4,7 +4,8 @@ use dyno_record::Load;
 use dyno_verdict::{LatencyLine, Verdict};
 
 use crate::grid::{Grid, level_name};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::units;
 
 /// The headers of the columns after the contender.

@@ -3,7 +3,7 @@
 mod page;
 mod table;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 
 /// The parts of this view.
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, notes: table::notes, ..NOTHING };

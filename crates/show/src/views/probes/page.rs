@@ -4,7 +4,7 @@ use dyno_verdict::{JointVerdict, Probed, Verdict};
 
 use super::table;
 use crate::report::charts::Figure;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// The view of a run whose contenders were probed.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

@@ -3,7 +3,8 @@
 use dyno_verdict::{Probe, Probed, Seen, Verdict};
 
 use crate::grid::Grid;
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 
 /// The probes, and how columns call them.
 const PROBES: [(&str, &str); 4] = [

@@ -3,7 +3,8 @@
 use dyno_verdict::Verdict;
 
 use crate::grid::Grid;
-use crate::table::{TableOptions, chunks};
+use crate::plain::chunks;
+use crate::table_options::TableOptions;
 use crate::{notes, units};
 
 /// The message if there are no published figures.

@@ -4,7 +4,7 @@ pub mod page;
 pub mod table;
 mod words;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 
 /// The parts of this view.
 pub const PARTS: Parts = Parts { pages: page::page, ..NOTHING };

@@ -8,7 +8,7 @@ use super::words as in_words;
 use crate::report::charts::{self, Chart, Figure, Panel, ScalingLine, ScalingPoint, ScalingSeries};
 use crate::report::words;
 use crate::units;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// With more lines than this in one of them, each profile of a level gets a separate panel.
 const TOGETHER: usize = 8;

@@ -4,13 +4,13 @@ use anyhow::Result;
 use dyno_verdict::{Scaling, ScalingTest};
 
 use crate::grid::Grid;
-use crate::{notes, table, units, without_formula, wrapped};
+use crate::{notes, plain, units, without_formula, wrapped};
 
 /// Tables for the terminal.
 pub fn text(scaling: &Scaling) -> String {
     let sentences = super::words::sentences(scaling);
     let mut parts: Vec<String> = sentences.iter().map(|said| wrapped(said, "", "  ")).collect();
-    parts.extend(grids(scaling).iter().map(table::plain));
+    parts.extend(grids(scaling).iter().map(plain));
     parts.push(notes::paragraph(&notes(scaling)));
     parts.join("\n\n") + "\n"
 }

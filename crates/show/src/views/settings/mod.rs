@@ -3,7 +3,7 @@
 mod csv;
 pub mod page;
 
-use super::{NOTHING, Parts};
+use super::parts::{NOTHING, Parts};
 
 /// The parts of this view.
 pub const PARTS: Parts = Parts { pages: page::page, columns: csv::columns, ..NOTHING };

@@ -2,8 +2,8 @@
 
 use dyno_verdict::{JointVerdict, Verdict};
 
-use crate::views::View;
 use crate::views::against::{Words, pages};
+use crate::views::parts::View;
 
 const WORDS: Words = Words {
     anchor: "settings",

@@ -2,7 +2,7 @@
 
 use dyno_verdict::{Outcome, SustainedLine, Verdict};
 
-use crate::csv_lines::{Column, Field};
+use crate::csv_column::{Column, Field};
 
 /// The columns of a contender in a test, by their places.
 pub fn columns(verdict: &Verdict, contender: usize, test: usize) -> Vec<Column> {

@@ -4,8 +4,8 @@ use dyno_verdict::{JointVerdict, Outcome, Sustained, SustainedLine, Verdict};
 
 use super::{table, words};
 use crate::report::charts::{self, Figure, Samples, grouped};
-use crate::report::{anchor, words as page_words};
-use crate::views::View;
+use crate::report::{anchors, words as page_words};
+use crate::views::parts::View;
 
 /// The views of a run in which rates were sought.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
@@ -19,7 +19,7 @@ fn view(verdict: &Verdict, sustained: &Sustained) -> View {
     let lines = rows.len();
     View {
         // In place of the test's own section.
-        anchor: anchor(test),
+        anchor: anchors::test(test),
         title: format!("{test}: what is sustained with {target}"),
         text: format!("{} {shows}", words::sentence(verdict, sustained)),
         choices: Vec::new(),

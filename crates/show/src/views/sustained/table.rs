@@ -4,7 +4,8 @@ use dyno_verdict::{Outcome, Sustained, SustainedLine, Verdict};
 
 use super::words;
 use crate::grid::{self, Grid};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::{units, wrapped};
 
 /// The headers of the columns after the contender.

@@ -5,7 +5,7 @@ mod page;
 mod table;
 mod words;
 
-use super::Parts;
+use super::parts::Parts;
 
 /// The parts of this view.
 pub const PARTS: Parts =

@@ -6,7 +6,7 @@ use super::{table, words as in_words};
 use crate::report::charts::{self, Chart, Figure, TimelineRow, TimelineSeries, grouped};
 use crate::report::words;
 use crate::units;
-use crate::views::View;
+use crate::views::parts::View;
 
 /// The view of a run with tests whose operations were counted by second.
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {

@@ -4,7 +4,8 @@ use dyno_verdict::{Timeline, TimelineLine, Verdict};
 
 use super::words;
 use crate::grid::{Grid, level_name};
-use crate::table::{TableOptions, plain};
+use crate::plain::plain;
+use crate::table_options::TableOptions;
 use crate::units;
 
 /// The headers of the columns after the contender.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, FoundAnomaly};
+use super::anomaly::{Anomaly, FoundAnomaly};
 
 /// Each row is the number that a transaction read and made one more of: none can be read by two.
 pub fn lost_updates(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, FoundAnomaly};
+use super::anomaly::{Anomaly, FoundAnomaly};
 
 /// A transaction: what it appended, to which list, and what it saw of two lists before.
 struct Transaction<'a> {

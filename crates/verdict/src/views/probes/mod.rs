@@ -4,6 +4,7 @@
 //! (1995), and of Adya, *Weak Consistency* (1999); the lists are looked at as Elle does it (Kingsbury and Alvaro,
 //! 2020). An anomaly that is not seen proves nothing; one that is seen and forbidden disproves the level.
 
+mod anomaly;
 mod counts;
 mod lists;
 mod stores;
@@ -11,6 +12,8 @@ mod stores;
 use dyno_record::{Isolation, ProbeRecord, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use anomaly::Anomaly;
 
 /// The probes of a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,54 +57,6 @@ pub struct Seen {
     /// The part of the history that shows it.
     pub shows: String,
 }
-
-/// Anomalies that isolation levels forbid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Anomaly {
-    /// A transaction read a value that was never committed, or transactions read from one another in a cycle (G1).
-    DirtyRead,
-    /// An appended element is gone, or lists were read in orders that contradict each other.
-    LostAppend,
-    /// Two rows were read of which one is older than the other (A5A).
-    ReadSkew,
-    /// Two changed a row by what both had read of it (P4).
-    LostUpdate,
-    /// A circle with one transaction that did not see another's change (G-single).
-    SingleSkew,
-    /// Two changed different rows, each by what it had read of the other's (A5B).
-    WriteSkew,
-    /// A circle with several transactions that did not see another's change (G2).
-    Circle,
-}
-
-impl Anomaly {
-    /// The anomaly's usual name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Anomaly::DirtyRead => "G1",
-            Anomaly::LostAppend => "lost append",
-            Anomaly::ReadSkew => "read skew",
-            Anomaly::LostUpdate => "lost update",
-            Anomaly::SingleSkew => "G-single",
-            Anomaly::WriteSkew => "write skew",
-            Anomaly::Circle => "G2",
-        }
-    }
-
-    /// The weakest level that forbids it.
-    fn forbidden_by(self) -> Isolation {
-        match self {
-            Anomaly::DirtyRead | Anomaly::LostAppend => Isolation::ReadCommitted,
-            Anomaly::ReadSkew => Isolation::RepeatableRead,
-            Anomaly::LostUpdate | Anomaly::SingleSkew => Isolation::Snapshot,
-            Anomaly::WriteSkew | Anomaly::Circle => Isolation::Serializable,
-        }
-    }
-}
-
-/// An anomaly in a history: which, how often, and the part that shows it.
-type FoundAnomaly = (Anomaly, u64, String);
 
 /// The contenders shown that were probed.
 pub(super) fn probes(run: &Run) -> Vec<Probed> {

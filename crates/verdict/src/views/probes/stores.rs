@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use dyno_protocol::Value;
 
-use super::{Anomaly, FoundAnomaly, lists};
+use super::anomaly::{Anomaly, FoundAnomaly};
+use super::lists;
 
 /// How many keys something of all transactions has.
 const SPAN: i64 = 1000;
