@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{Hello, PROTOCOL, Setting, Value, Work};
 
+use super::duty::{Duty, Needs};
 use super::script::{Lines, Script, answered, failed, finished};
-use super::{Duty, Needs};
 
 /// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
 pub const ALL: [Duty; 22] = [

@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 use dyno_plan::truth;
 use dyno_protocol::{Commits, FieldKind, FileColumn, ImportWork, Test, Value, Work};
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, failed, finished, stored};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 5] = [

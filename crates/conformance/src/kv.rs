@@ -8,8 +8,8 @@ use dyno_lab::trial::Trial;
 use dyno_plan::truth::{self, Order};
 use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Reads, Store, Test, Work};
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, failed, finished};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 10] = [

@@ -10,8 +10,8 @@ use dyno_protocol::{
     TimeWindow, Value, Work,
 };
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, failed, finished};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 9] = [

@@ -11,8 +11,8 @@ use dyno_protocol::{
     StepKind, StepList, Test, Value, Work,
 };
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, finished};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 4] = [

@@ -9,8 +9,8 @@ use dyno_protocol::{
     Store, StoreCount, StoreDoes, StoreInvariant, Test, Value, Work,
 };
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, finished};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 2] = [

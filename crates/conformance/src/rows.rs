@@ -8,8 +8,8 @@ use dyno_plan::truth;
 use dyno_protocol::{Column, Commits, LoadWork, RowFile, Test, Work};
 use dyno_suite::NO_SQL;
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, failed, finished, stored};
-use super::{Duty, Needs};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 6] = [

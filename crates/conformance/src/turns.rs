@@ -4,8 +4,9 @@
 use anyhow::{Result, ensure};
 use dyno_protocol::Waiting;
 
+use super::duty::{Duty, Needs};
 use super::script::{Script, answered, failed, finished};
-use super::{Duty, Needs, checks, kv, rows};
+use super::{checks, kv, rows};
 
 /// Every check with the duty that it looks at.
 pub const ALL: [Duty; 6] = [

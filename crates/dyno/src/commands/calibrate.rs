@@ -10,8 +10,8 @@ use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibration, Span, calibrate};
 
+use super::outcome::{Exit, Input, print};
 use super::run::{Outputs, perform, typed};
-use super::{Exit, Input, print};
 use crate::cli::CalibrateArgs;
 use crate::terminal::say;
 

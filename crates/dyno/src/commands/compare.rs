@@ -3,7 +3,7 @@
 use anyhow::Result;
 use dyno_verdict::{Comparison, Gate};
 
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::{CompareArgs, Format};
 use crate::terminal::say;
 

@@ -6,7 +6,7 @@ use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::ConformanceArgs;
 
 /// Checks the runner of each contender.

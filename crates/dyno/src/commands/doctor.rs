@@ -3,7 +3,7 @@
 use anyhow::Result;
 use dyno_lab::{doctor, scratch};
 
-use super::{Exit, print};
+use super::outcome::{Exit, print};
 use crate::cli::{DoctorArgs, TextFormat};
 
 /// Runs the checks and prints them. Warnings are no failure: the machine is what it is.

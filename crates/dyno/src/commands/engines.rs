@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use dyno_engine::{Home, Registry};
 use dyno_lab::server;
 
-use super::{Exit, print};
+use super::outcome::{Exit, print};
 use crate::cli::EnginesCommand;
 
 /// Installs, and says how to measure what was installed.

@@ -13,7 +13,7 @@ use dyno_suite::Bounds;
 use dyno_suite::progress::{PlanningProgress, used_memory};
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::Input;
+use super::outcome::Input;
 use crate::progress::Progress;
 
 /// The interval between two checks for an interrupt.

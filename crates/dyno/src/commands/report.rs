@@ -8,7 +8,8 @@ use dyno_files::Output;
 use dyno_record::Run;
 use dyno_show::report::{self, Source};
 
-use super::{Exit, Input, file_name, show};
+use super::outcome::{Exit, Input, file_name};
+use super::show;
 use crate::cli::ReportArgs;
 use crate::terminal::say;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use dyno_verdict::Verdict;
 
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::{Format, ScalingArgs};
 
 /// Shows the runs named.

@@ -10,7 +10,7 @@ use dyno_record::{Run, TrialRecord};
 use dyno_show::report::{self, Source};
 use dyno_verdict::JointVerdict;
 
-use super::{Exit, Input, file_name, print};
+use super::outcome::{Exit, Input, file_name, print};
 use crate::cli::{Format, ShowArgs, ShowOptions};
 use crate::terminal;
 

@@ -10,7 +10,8 @@ use anyhow::{Result, bail};
 use dyno_files::Output;
 use dyno_record::Run;
 
-use super::{Exit, Input, file_name, show};
+use super::outcome::{Exit, Input, file_name};
+use super::show;
 use crate::cli::ExportArgs;
 use crate::terminal::say;
 use classes::ClassRow;

@@ -16,7 +16,7 @@ use dyno_import::{
 use dyno_lab::trial::Interrupts;
 
 use self::summary::{Read, summary};
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 use crate::progress::ImportProgress;
 use crate::terminal::say;
@@ -84,7 +84,7 @@ fn marked(error: anyhow::Error) -> anyhow::Error {
     if let Some(locked) = error.downcast_ref::<Locked>() {
         return anyhow::anyhow!("{locked}");
     }
-    if error.is::<BadInput>() { super::BadInput(error).into() } else { error }
+    if error.is::<BadInput>() { super::outcome::BadInput(error).into() } else { error }
 }
 
 /// Refuses what can be seen to be a slip before anything is read.

@@ -9,7 +9,8 @@ use dyno_lab::trial::Interrupts;
 use dyno_plan::{Plan, check_models, select};
 use dyno_suite::Suite;
 
-use super::super::{Input, planning};
+use super::super::outcome::Input;
+use super::super::planning;
 use super::suite::{SuiteItem, readable};
 use crate::progress::Progress;
 

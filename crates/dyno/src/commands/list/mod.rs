@@ -13,7 +13,7 @@ use dyno_nearest as nearest;
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::{ListArgs, TextFormat};
 use ask::ask;
 use engine::EngineItem;

@@ -11,7 +11,7 @@ use dyno_prove::subject::Subject;
 use super::maker::Maker;
 use super::table;
 use crate::cli::ProveArgs;
-use crate::commands::{Exit, Input, print};
+use crate::commands::outcome::{Exit, Input, print};
 
 /// A subject with its name.
 type Named = (String, Box<dyn Subject>);

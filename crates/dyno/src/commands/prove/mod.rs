@@ -27,7 +27,7 @@ use dyno_prove::subject::Subject;
 use dyno_record::{EVIDENCE, Level, Safety, Standing, Survival, Tally};
 use serde::Serialize;
 
-use super::{Exit, Input, print};
+use super::outcome::{Exit, Input, print};
 use crate::cli::{FilesArgs, ProveArgs, RecorderArgs, TextFormat, WatcherArgs};
 use crate::terminal;
 use controls::Controls;

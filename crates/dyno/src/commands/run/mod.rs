@@ -34,7 +34,8 @@ use dyno_suite::progress::PlanningProgress;
 use dyno_verdict::changed_files;
 use signal_hook::consts::SIGINT;
 
-use super::{Exit, Input, planning, report, scaling, show};
+use super::outcome::{Exit, Input};
+use super::{planning, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;

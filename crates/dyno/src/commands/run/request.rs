@@ -13,7 +13,8 @@ use dyno_record::{
 };
 use dyno_suite::{Published, Suite, compared_with};
 
-use super::super::{Input, list};
+use super::super::list;
+use super::super::outcome::Input;
 use super::trust::{Origin, is_own};
 use super::{file, sustain};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
