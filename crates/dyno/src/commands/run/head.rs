@@ -8,21 +8,16 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    AmountRecord, ContenderRecord, Ended, Executed, Machine, Placement, Program, Run, SCHEMA, Seals,
-    SourceRecord, Storage, SuiteRecord, TestRecord,
+    AmountRecord, ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
+    SuiteRecord, TestRecord,
 };
 use dyno_suite::Published;
 
 use super::request::Request;
+use super::site::Site;
 
 /// A run without trials.
-pub fn begin(
-    request: Request,
-    plan: &Plan,
-    machine: Machine,
-    storage: Storage,
-    conduct: &TrialOptions,
-) -> Run {
+pub fn begin(request: Request, plan: &Plan, site: &Site) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -52,10 +47,10 @@ pub fn begin(
         schedule: request.schedule,
         limits: request.limits,
         wanted: request.wanted,
-        calibration: kept_calibration(&machine),
-        machine,
-        storage,
-        placement: stated_placement(plan, conduct),
+        calibration: kept_calibration(&site.machine),
+        machine: site.machine.clone(),
+        storage: site.storage.clone(),
+        placement: stated_placement(plan, &site.options),
         contenders: contenders
             .map(|(index, contender)| self::contender(contender, plan, index < named))
             .collect(),

@@ -1,48 +1,40 @@
 //! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
 
+mod checked;
 mod contenders;
 mod file;
 mod head;
 mod kept;
+mod measuring;
 mod open_files;
 mod outputs;
 mod probing;
 mod request;
+mod site;
 mod sustain;
 mod trust;
 mod watching;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
-use dyno_engine::proofs::Proofs;
-use dyno_engine::{Contender, Home, Registry};
+use anyhow::{Result, anyhow};
+use dyno_engine::{Home, Registry};
 use dyno_files::Output;
-use dyno_lab::machine::{self, allowed_cpus};
-use dyno_lab::proof::{Prover, cross_check};
-use dyno_lab::run::{KeptDatabases, Observer, Runner};
-use dyno_lab::scratch::{self, Scratch};
-use dyno_lab::server::sweep_segments;
-use dyno_lab::trial::{self, Interrupts, TrialOptions};
-use dyno_lab::{key, placement};
-use dyno_plan::{Plan, check_models, input_bytes, select};
-use dyno_record::{Ended, Proof, Run, Writer, cpu_list};
-use dyno_suite::Cpus;
-use dyno_suite::progress::PlanningProgress;
+use dyno_lab::run::KeptDatabases;
+use dyno_record::{Ended, Run, Writer};
 use dyno_verdict::changed_files;
 use signal_hook::consts::SIGINT;
 
 use super::outcome::{Exit, Input};
-use super::{planning, report, scaling, show};
+use super::{report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
-use contenders::{available, check_reach, with_harness, with_limits};
+use checked::CheckedRequest;
 use head::begin;
-use probing::Probing;
+use measuring::Measuring;
 use request::{Request, again};
+use site::Site;
 
 pub(super) use outputs::Outputs;
 pub(super) use request::typed;
@@ -131,118 +123,48 @@ fn say_changes(old: &Run, new: &Run) {
 
 /// Runs what is asked for, keeps it, and shows it by `show`.
 pub(super) fn perform(
-    mut request: Request,
+    request: Request,
     registry: &Registry,
     place: &PlaceArgs,
     outputs: Outputs,
     show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
-    let mut contenders = match request.schedule.sustain {
-        // The harness stores nothing, so a rate that it reaches says nothing about an engine.
-        Some(_) => request.contenders.clone(),
-        None => with_harness(&request.contenders, registry).input()?,
-    };
-    contenders = with_limits(contenders, &request.limits).input()?;
-    key::give(&mut contenders, place.key_file.as_deref()).input()?;
-    if place.keep {
-        contenders.iter().try_for_each(kept::check).input()?;
-    }
-    trust::confirm(&trust::of_contenders(&contenders, &request.origin), &request.origin, place.trust)?;
-    let selection = select(&request.suite, request.only.as_deref()).input()?;
-    open_files::allow(&request.suite, &request.parameters, &selection).input()?;
-    let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
-    let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
-    let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
-    // Before dyno moves: the CPUs that it may use are part of the machine's record.
-    let machine = machine::read();
-    placement::apply_to_self(&placement)?;
-    let interrupts = Interrupts::listen()?;
-    let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
-    let scratch = Scratch::create(&parent)?;
-    trial::sweep_memory_caps();
-    sweep_segments();
-    let storage =
-        machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
-    let timeout = Duration::from_nanos(request.schedule.timeout_ns);
-    let memory_bytes = request.limits.memory_bytes;
-    let conduct =
-        TrialOptions { placement, sharing: request.wanted.sharing, timeout, memory_bytes, interrupts };
-    let mut servers = conduct.servers(&scratch);
-    if request.by_suite {
-        let does_tests = |contender: &Contender| check_models(&request.suite, &selection, contender);
-        let (found, missing) = available(contenders, does_tests, &conduct, &mut servers, &scratch)?;
-        contenders = found;
-        request.left_out.extend(missing);
-        request.keep(&contenders).input()?;
-    } else {
-        check_reach(&contenders, &conduct, &mut servers, &scratch).input()?;
-    }
-    let file = request.file.as_ref().map(|file| file.path.as_path());
-    let inputs = scratch.inputs();
-    let bytes = input_bytes(&request.suite, &request.parameters, &selection, file).input()?;
+    let mut checked = CheckedRequest::new(request, registry, place)?;
+    let site = Site::prepare(&checked.request, place)?;
+    let interrupts = site.options.interrupts.clone();
+    let mut servers = site.options.servers(&site.scratch);
+    checked.keep_available(&site, &mut servers)?;
     let mut progress = Progress::new(place.quiet);
-    let (suite, parameters, file) =
-        (request.suite.clone(), request.parameters.clone(), file.map(Path::to_owned));
-    let (origin, reaching) = (request.origin.clone(), Arc::new(OnceLock::new()));
-    let found = (origin.suite && !place.trust).then(|| reaching.clone());
-    let memory = planning::memory(dyno_plan::bounds(&suite, &parameters));
-    let work = move |watch: &PlanningProgress| {
-        if let Some(found) = found {
-            let bounds = dyno_plan::bounds(&suite, &parameters);
-            let _ = found.set(trust::of_statements(&suite, &parameters, &contenders, bounds, watch)?);
-        }
-        Plan::watched(&suite, &parameters, contenders, &selection, &inputs, file.as_deref(), watch)
-    };
-    let Some(plan) = planning::make(work, memory, bytes, &conduct.interrupts, &mut progress)? else {
-        progress.finish();
+    let Some(plan) = checked.plan(&site, place, &mut progress)? else {
         say("dyno: interrupted before the first trial; nothing is kept");
-        return Ok(Exit::Signal(conduct.interrupts.signal().unwrap_or(SIGINT)));
+        return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
     };
-    trust::confirm(reaching.get().map_or(&[], Vec::as_slice), &origin, place.trust)
-        .inspect_err(|_| progress.finish())?;
-    let every = place.progress;
-    if every.is_some() {
-        watching::check(&plan).inspect_err(|_| progress.finish()).input()?;
-    }
-    let mut run = begin(request, &plan, machine, storage, &conduct);
+    let mut run = begin(checked.request, &plan, &site);
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.
     let mut file = Writer::create(output, &run)?;
-    let proved = prove(
-        &mut run,
-        &plan,
-        Prover { conduct: &conduct, scratch: &scratch, servers: &mut servers },
-        &mut progress,
-    );
-    let prober = Probing { conduct: &conduct, scratch: &scratch, servers: &mut servers };
-    let probed = proved.and_then(|()| probing::probe(&mut run, &plan, prober, &mut progress));
-    let (proofs, troubles) = Proofs::load();
-    troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
-    let mut left = place.keep.then(|| KeptDatabases::new(&scratch)).transpose()?;
-    let mut runner = Runner {
-        proofs: &proofs,
-        plan: &plan,
-        scratch: &scratch,
-        conduct: &conduct,
+    let mut kept = place.keep.then(|| KeptDatabases::new(&site.scratch)).transpose()?;
+    let (plan, every) = (&plan, place.progress);
+    let measuring = Measuring {
+        plan,
+        site: &site,
         servers: &mut servers,
         file: &mut file,
-        is_precise: &dyno_verdict::is_precise,
-        next_rate: &dyno_verdict::next_rate,
-        left: left.as_mut(),
+        kept: kept.as_mut(),
         every,
-        observer: &mut progress,
+        progress: &mut progress,
     };
-    let result = probed.and_then(|()| runner.execute(&mut run));
+    let measured = measuring.perform(&mut run);
     progress.finish();
-    let kept = left.map(|left| kept::hand_over(left, &run, &plan)).transpose();
+    let kept = kept.map(|kept| kept::hand_over(kept, &run, plan)).transpose();
     // Servers first: their folders are within the scratch folder.
     drop(servers);
-    drop(scratch);
+    drop(site);
     let shown = show(&run, file.path())?;
     kept?.iter().flatten().for_each(|line| say(line));
-    result?;
+    measured?;
     conclude(&run, file.output(), page, place.quiet)?;
-    Ok(match conduct.interrupts.signal() {
+    Ok(match interrupts.signal() {
         Some(signal) if run.ended == Ended::Interrupted => Exit::Signal(signal),
         _ => shown,
     })
@@ -276,27 +198,4 @@ fn say_where(page: &Output, quiet: bool) {
             false => format!("The page is in {}.", page.path().display()),
         });
     }
-}
-
-/// Checks that contenders that encrypt do so and that the others do not; does nothing if no contender encrypts.
-fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Observer) -> Result<()> {
-    if !plan.contenders.iter().any(Contender::encrypts) {
-        return Ok(());
-    }
-    for (index, contender) in plan.contenders.iter().enumerate() {
-        // Missing contenders and failures are reported by their trials; a server that runs already has
-        // no files that dyno could search.
-        if contender.engine.harness || contender.url.is_some() || prover.conduct.interrupts.signal().is_some()
-        {
-            continue;
-        }
-        observer.proof_begins(index, run);
-        let proof =
-            prover.prove(contender).unwrap_or_else(|error| Proof::failed(contender.encrypts(), &error));
-        run.contenders[index].proof = Some(proof);
-    }
-    let proofs =
-        run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
-    cross_check(&mut proofs.collect::<Vec<_>>());
-    Ok(())
 }

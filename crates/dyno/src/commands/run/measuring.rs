@@ -1,0 +1,79 @@
+//! The measured part of a run: proofs of encryption, isolation probes, then the trials.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use dyno_engine::Contender;
+use dyno_engine::proofs::Proofs;
+use dyno_lab::proof::{Prover, cross_check};
+use dyno_lab::run::{KeptDatabases, Observer, Runner};
+use dyno_lab::trial::Servers;
+use dyno_plan::Plan;
+use dyno_record::{Proof, Run, Writer};
+
+use super::probing::{self, Probing};
+use super::site::Site;
+use crate::progress::Progress;
+use crate::terminal::say;
+
+/// The means of a run.
+pub struct Measuring<'a> {
+    pub plan: &'a Plan,
+    pub site: &'a Site,
+    pub servers: &'a mut Servers,
+    pub file: &'a mut Writer,
+    /// The databases of the newest trials, where they are kept.
+    pub kept: Option<&'a mut KeptDatabases>,
+    /// The interval at which runners report what clients do.
+    pub every: Option<Duration>,
+    pub progress: &'a mut Progress,
+}
+
+impl Measuring<'_> {
+    /// Measures; the record holds all trials that finished, also where this fails.
+    pub fn perform(self, run: &mut Run) -> Result<()> {
+        let Measuring { plan, site, servers, file, kept, every, progress } = self;
+        let (conduct, scratch) = (&site.options, &site.scratch);
+        prove(run, plan, Prover { conduct, scratch, servers: &mut *servers }, progress)?;
+        probing::probe(run, plan, Probing { conduct, scratch, servers: &mut *servers }, progress)?;
+        let (proofs, troubles) = Proofs::load();
+        troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
+        let mut runner = Runner {
+            proofs: &proofs,
+            plan,
+            scratch,
+            conduct,
+            servers,
+            file,
+            is_precise: &dyno_verdict::is_precise,
+            next_rate: &dyno_verdict::next_rate,
+            left: kept,
+            every,
+            observer: progress,
+        };
+        runner.execute(run)
+    }
+}
+
+/// Checks that contenders that encrypt do so and that the others do not; does nothing if no contender encrypts.
+fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Observer) -> Result<()> {
+    if !plan.contenders.iter().any(Contender::encrypts) {
+        return Ok(());
+    }
+    for (index, contender) in plan.contenders.iter().enumerate() {
+        // Missing contenders and failures are reported by their trials; a server that runs already has
+        // no files that dyno could search.
+        if contender.engine.harness || contender.url.is_some() || prover.conduct.interrupts.signal().is_some()
+        {
+            continue;
+        }
+        observer.proof_begins(index, run);
+        let proof =
+            prover.prove(contender).unwrap_or_else(|error| Proof::failed(contender.encrypts(), &error));
+        run.contenders[index].proof = Some(proof);
+    }
+    let proofs =
+        run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
+    cross_check(&mut proofs.collect::<Vec<_>>());
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The place where trials run: the machine, its storage, the scratch folder, and the options of every trial.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use dyno_lab::machine::{self, allowed_cpus};
+use dyno_lab::placement;
+use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::server::sweep_segments;
+use dyno_lab::trial::{self, Interrupts, TrialOptions};
+use dyno_record::{Machine, Storage, cpu_list};
+use dyno_suite::Cpus;
+
+use super::request::Request;
+use crate::cli::PlaceArgs;
+use crate::commands::outcome::Input;
+
+/// The place where trials run. Its scratch folder is removed when it is dropped.
+pub struct Site {
+    pub machine: Machine,
+    pub storage: Storage,
+    pub scratch: Scratch,
+    pub options: TrialOptions,
+}
+
+impl Site {
+    /// Moves dyno to its CPUs, listens for signals, removes what dead runs left and makes a scratch folder.
+    ///
+    /// # Errors
+    /// The CPUs that are asked for are not allowed here, or the folder cannot be made.
+    pub fn prepare(request: &Request, place: &PlaceArgs) -> Result<Site> {
+        let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
+        let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
+        let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
+        // Before dyno moves: the CPUs that it may use are part of the machine's record.
+        let machine = machine::read();
+        placement::apply_to_self(&placement)?;
+        let interrupts = Interrupts::listen()?;
+        let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
+        let scratch = Scratch::create(&parent)?;
+        trial::sweep_memory_caps();
+        sweep_segments();
+        let storage =
+            machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+        let options = TrialOptions {
+            placement,
+            sharing: request.wanted.sharing,
+            timeout: Duration::from_nanos(request.schedule.timeout_ns),
+            memory_bytes: request.limits.memory_bytes,
+            interrupts,
+        };
+        Ok(Site { machine, storage, scratch, options })
+    }
+}
