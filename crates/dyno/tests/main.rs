@@ -15,6 +15,7 @@ mod docs;
 mod encryption;
 mod engines;
 mod faults;
+mod glossary;
 mod go_runner;
 mod golden;
 mod import;
