@@ -61,8 +61,8 @@ Exit codes:
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, an answer was wrong, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
-  5    compare: too few trials, or too much noise, to decide whether something is slower than you allow
-  130  you interrupted dyno (143: terminated); it keeps the finished trials, and no import is half done";
+  5    compare: too few trials, or too much noise, to decide whether something is slower
+  130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";
 
 /// The subcommands of `dyno`.
 #[derive(Debug, Subcommand)]
