@@ -171,7 +171,7 @@ pub struct CalibrateArgs {
     /// Show the calibration from an earlier run, and run nothing
     #[arg(long, value_name = "RUN")]
     pub again: Option<PathBuf>,
-    /// The options of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
+    /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
     #[command(flatten)]
     pub run: RunArgs,
 }
