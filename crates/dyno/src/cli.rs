@@ -32,7 +32,7 @@ pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
     after_help = EXIT_CODES
 )]
 pub struct Cli {
-    /// What to do; without one dyno says what it is and what to try.
+    /// What to do; without a command, dyno says what it is and what to try.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -56,12 +56,13 @@ Try these:
 const EXIT_CODES: &str = "\
 Exit codes:
   0    dyno did all of it
-  1    compare: something is slower than you allow, or no longer works
+  1    compare: something is slower than you allow, or no longer works;
+       prove --command: your program lost a commit, failed or did not end
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
-  3    something failed, gave a wrong answer, or rows were rejected; dyno did the rest and shows it
+  3    something failed, an answer was wrong, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
-  5    compare: too few trials, or too much noise, to decide whether something is slower than you allow
-  130  you interrupted dyno (143: terminated); it keeps the finished trials; no import is half done";
+  5    compare: too few trials, or too much noise, to decide whether something is slower
+  130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";
 
 /// The subcommands of `dyno`.
 #[derive(Debug, Subcommand)]
@@ -78,14 +79,14 @@ pub enum Command {
     /// Show the results of a run again
     #[command(before_help = examples::SHOW)]
     Show(ShowArgs),
-    /// Write a page: one HTML file that opens anywhere, without a network
+    /// Write the page of a run: one HTML file that opens anywhere, without a network
     ///
     /// With several runs, the page is about the last one. It compares that run with the others of the same work,
-    /// and shows how speed changes with size where the others are of other sizes. A name that ends in .md makes
-    /// Markdown of it.
+    /// and shows how speed changes with size where the others are of other sizes. If the name ends in .md, dyno writes
+    /// Markdown.
     #[command(before_help = examples::REPORT)]
     Report(ReportArgs),
-    /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row a sample
+    /// Write every sample of runs to a file for notebooks: CSV or Parquet, one row for each sample
     #[command(before_help = examples::EXPORT)]
     Export(ExportArgs),
     /// List the runs in a folder, and draw how a test's medians changed over time
@@ -96,7 +97,7 @@ pub enum Command {
     /// Compare two runs, test by test
     #[command(before_help = examples::COMPARE)]
     Compare(CompareArgs),
-    /// Set runs of several sizes side by side: how fast each contender is at each size
+    /// Show how fast each contender is at each size, from runs of several sizes
     #[command(before_help = examples::SCALING)]
     Scaling(ScalingArgs),
     /// Repeat a run: the same suite, parameters, contenders and order
@@ -104,15 +105,15 @@ pub enum Command {
     Rerun(RerunArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
     ///
-    /// dyno loads all rows or none. It never rounds a number and never cuts a text. docs/import.md explains what
+    /// dyno loads all rows or none. It never rounds a number and never truncates a text. docs/import.md explains what
     /// dyno chooses and why.
     #[command(before_help = examples::IMPORT)]
     Import(Box<ImportArgs>),
-    /// Prove what survives power cuts and kills: every acknowledged commit, or not
+    /// Prove whether every acknowledged commit survives power cuts and kills
     ///
-    /// dyno lets each contender work on a disk that records every write and flush, and then looks at the data as many
-    /// power cuts could have left them. That needs root; without, it looks what kills leave and which system calls a
-    /// commit waits for. docs/proofs.md explains what is tried and what it shows.
+    /// dyno lets each contender work on a disk that records every write and flush, and then checks the data as many
+    /// power cuts could have left them. That needs root; without root, dyno checks what kills leave and which system
+    /// calls a commit waits for. docs/proofs.md explains what is tried and what it shows.
     #[command(before_help = examples::PROVE)]
     Prove(ProveArgs),
     /// Record a disk, for `dyno prove`, which starts this
@@ -126,7 +127,7 @@ pub enum Command {
     ProveWatcher(WatcherArgs),
     /// Measure which differences this machine can show
     ///
-    /// dyno runs each contender beside copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and
+    /// dyno compares each contender with copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and
     /// 10 %. It shows how often runs of 10, 30 and 60 seconds find these, and how often they call equals different. All
     /// options of `dyno run` apply; the run is kept like any other.
     #[command(before_help = examples::CALIBRATE)]
@@ -134,10 +135,10 @@ pub enum Command {
     /// Show what on this machine disturbs measurement
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
-    /// Install a version of an engine beside the system's
+    /// Install a version of an engine next to the system's
     #[command(subcommand, before_help = examples::ENGINES)]
     Engines(EnginesCommand),
-    /// Check that runners keep the protocol
+    /// Check that runners follow the protocol
     ///
     /// dyno starts each contender's runner many times, with good jobs and bad ones, and checks every answer.
     /// docs/runners.md explains the checks.

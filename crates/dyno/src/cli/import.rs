@@ -11,7 +11,8 @@ use super::values::size;
 #[command(group(ArgGroup::new("existing").args(["append", "replace"])))]
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
-    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard input. The rows of several files go into one table, one file after another; each has the columns of the first
+    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard input.
+    /// The rows of several files go into one table, in this order; each file has the columns of the first
     #[arg(required_unless_present = "clean_up", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.
@@ -38,19 +39,19 @@ pub struct ImportArgs {
     /// also say how the fields are written
     #[arg(long, value_name = "TYPES")]
     pub types: Option<String>,
-    /// The same from a file: a column and its type on each line, as in `id INTEGER`; lines that begin with # are comments
+    /// A file with the types: a column and its type on each line, as in `id INTEGER`; lines that begin with # are comments
     #[arg(long, value_name = "FILE", conflicts_with = "types")]
     pub schema: Option<PathBuf>,
-    /// The columns to take, comma-separated, in the table's order; NAME=NEW gives one another name [default: all]
+    /// The columns to load, comma-separated, in the table's order; NAME=NEW renames one [default: all]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// The columns to leave out, comma-separated
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub skip_columns: Vec<String>,
-    /// Add a column of this name, for the name of the file that a row comes from
+    /// Add a column of this name that holds the name of each row's file
     #[arg(long, value_name = "NAME")]
     pub file_column: Option<String>,
-    /// The character between fields, or tab [default: guessed]
+    /// The character between fields, or the word tab [default: guessed]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// The first record names the columns [default: guessed]
@@ -62,13 +63,13 @@ pub struct ImportArgs {
     /// The character that opens and closes a field
     #[arg(long, value_name = "CHARACTER", value_parser = mark, default_value = "\"")]
     pub quote: u8,
-    /// The character that makes a quote within quotes a letter [default: quotes are doubled]
+    /// The character that escapes a quote within quotes [default: quotes are doubled]
     #[arg(long, value_name = "CHARACTER", value_parser = mark, conflicts_with = "no_quotes")]
     pub escape: Option<u8>,
-    /// Take quotes as ordinary characters
+    /// Treat quotes as ordinary characters
     #[arg(long, conflicts_with = "quote")]
     pub no_quotes: bool,
-    /// The character that begins lines which are comments
+    /// The character that begins a comment line
     #[arg(long, value_name = "CHARACTER", value_parser = mark)]
     pub comment: Option<u8>,
     /// Leave out this many lines at the beginning of the file
@@ -95,24 +96,24 @@ pub struct ImportArgs {
     /// The file for rejected rows and their reasons [default: TABLE.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// The most bad rows that may be left out; with one more nothing is loaded
+    /// The most bad rows to leave out; if there is one more, dyno loads nothing
     #[arg(long, value_name = "ROWS")]
     pub max_rejects: Option<u64>,
-    /// How many seconds to wait for others that have a SQLite database locked
+    /// How many seconds to wait for other programs that have a SQLite database locked
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub wait: u64,
     /// What the loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
-    /// The most memory that dyno takes. Half of it sorts rows and indexes, which otherwise go to temporary files, and a
-    /// quarter holds the longest record
+    /// The most memory to use. Half of it is for sorting rows and indexes, which otherwise go to temporary files; a record
+    /// may take a quarter
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
     pub memory: u64,
     /// How many connections fill a new table of PostgreSQL at the same time; 1 makes it one transaction
     /// [default: one more than the processors here, at most 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,
-    /// Load nothing, and remove from the server what imports left that were killed
+    /// Load nothing, and remove from the server what killed imports left there
     #[arg(long, conflicts_with = "files")]
     pub clean_up: bool,
     /// Show the file's shape, the types with the values that decided them and the statements, and load nothing
@@ -138,11 +139,11 @@ pub enum OnErrorArg {
 /// The treatment of a row whose key is in the table already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnConflictArg {
-    /// It is a bad row
+    /// Treat it as a bad row
     Error,
     /// Leave the table's row as it is
     Skip,
-    /// Give the table's row the values of the file's
+    /// Give the table's row the values of the file's row
     Update,
 }
 

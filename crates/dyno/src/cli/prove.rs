@@ -13,7 +13,7 @@ use super::values::duration;
 pub enum Device {
     /// A disk with a real file system on it
     Disk,
-    /// Files of which nothing is kept that POSIX does not promise: the worst that it allows, not seen on ext4
+    /// Files that keep only what POSIX promises: the worst that it allows, not seen on ext4
     Posix,
 }
 
@@ -44,21 +44,22 @@ pub struct ProveArgs {
     /// The name of that program in tables [default: its command]
     #[arg(long, value_name = "NAME", requires = "command")]
     pub label: Option<String>,
-    /// The command that looks for its commits in {dir}: it writes a line `have N` for each, and exits with 0 unless
+    /// The command that checks {dir}: it writes a line `have N` for each commit that it finds, and exits with 0 unless
     /// something else is wrong
     #[arg(long, value_name = "COMMAND", requires = "command")]
     pub check: Option<String>,
     /// How many commits a contender makes
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub commits: u64,
-    /// How many clients commit at once, each its share; in SQL they also move sums between accounts that they share. A
-    /// server's clients are connections, SQLite's are processes, and those of other engines are threads of one process
+    /// How many clients commit at once, each its share of the commits; in SQL they also move sums between shared accounts.
+    /// A server's clients are connections, SQLite's are processes, those of other engines are threads of one process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub clients: u64,
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
-    /// How many power cuts to draw, and at most as many again, one after each flush; with none no devices fail either, since cuts tell what a contender loses without that
+    /// How many power cuts to draw; dyno also cuts after each flush, at most as often again. With 0, no devices fail
+    /// either, because dyno compares their losses with those of cuts
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,
     /// How many kills to try
@@ -68,18 +69,17 @@ pub struct ProveArgs {
     /// the power fails again meanwhile
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub rounds: u64,
-    /// Try no devices that fail
+    /// Do not try failing devices
     #[arg(long)]
     pub no_errors: bool,
-    /// Keep the smallest cut that does harm in this folder: the disk that it left, what was written to it, and a script
-    /// that looks again
+    /// Keep the smallest harmful cut in this folder: the disk that it left, what was written to it, and a script that
+    /// repeats the check
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
     /// Look again at what --keep kept in this folder
     #[arg(long, value_name = "FOLDER", hide = true)]
     pub again: Option<PathBuf>,
-    /// What the power is cut of: a disk with a real file system on it, or files of which nothing is kept that POSIX does
-    /// not promise
+    /// What loses power: a disk with a real file system on it, or files that keep only what POSIX promises
     #[arg(long, value_enum, default_value_t = Device::Disk)]
     pub device: Device,
     /// The file system on the disk
@@ -88,7 +88,7 @@ pub struct ProveArgs {
     /// The seed of the cuts and the kills [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// How long each look at the data may take, and the work: 60s, 5m
+    /// How long the work, and each check of the data, may take: 60s, 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
     /// How to print

@@ -10,7 +10,7 @@ use super::values::share;
 /// The output formats of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For the terminal, in its width; 100 columns elsewhere
+    /// For people: as wide as the terminal, elsewhere 100 columns
     Table,
     /// For programs: the verdict
     Json,
@@ -38,23 +38,23 @@ pub struct ShowOptions {
     /// How to print the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Where the table has colours
+    /// When the table has colours
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
-    /// Show the notes that most readers do not need: settings, what each contender survives and why, disturbances
+    /// Also show settings, what each contender survives and why, and disturbances
     #[arg(long)]
     pub notes: bool,
-    /// Show published figures beside today's: other hardware, other versions
+    /// Also show published figures, which are of other hardware and other versions
     #[arg(long)]
     pub published: bool,
-    /// Show what each test used beside time: processor, device, memory, database
+    /// Also show what each test used: processor time, device, memory, database
     #[arg(long)]
     pub costs: bool,
     /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
-    /// Call those the fastest that are within this share of the best and not shown to be slower: 5%, which is also 5 or
-    /// 0.05 [default: 5%, or what the run file says]
+    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is also
+    /// 5 or 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
 }
@@ -82,14 +82,14 @@ pub struct ShowArgs {
 pub struct ReportArgs {
     /// The run files; the page is about the last one [default: the newest in results/]
     pub runs: Vec<PathBuf>,
-    /// The page [default: the last run's name, with .html]
+    /// The file of the page [default: the last run's name, with .html]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Call those the fastest that are within this share of the best and not shown to be slower: 5%, which is also 5 or
-    /// 0.05 [default: 5%, or what the run file says]
+    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is also
+    /// 5 or 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
-    /// Show it in the browser
+    /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
 }
@@ -103,11 +103,11 @@ pub struct ExportArgs {
     /// each second, by contender, test and class
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
-    /// Also write what no figure rests on: warm-up trials, and the harness that measures dyno itself
+    /// Also write samples that no figure uses: warm-up trials, and the harness that measures dyno itself
     #[arg(long)]
     pub all: bool,
-    /// Write how long the operations of each class took, a row for each class of a sample: p50, p90, p99, p99.9 and the
-    /// slowest
+    /// Write how long the operations of each class took instead, one row for each class of a sample: p50, p90, p99, p99.9
+    /// and the slowest
     #[arg(long)]
     pub latency: bool,
 }
@@ -147,7 +147,7 @@ pub struct CompareArgs {
 /// Arguments of `dyno scaling`.
 #[derive(Debug, Args)]
 pub struct ScalingArgs {
-    /// The run files: of one suite, with one parameter in which they differ
+    /// The run files: of one suite, different in one parameter
     #[arg(required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
     /// How to print

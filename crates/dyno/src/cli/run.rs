@@ -22,27 +22,27 @@ pub struct RunArgs {
     /// The name of a suite, as `dyno list` shows them, or the path of its file
     #[arg(help_heading = WORK)]
     pub suite: Option<String>,
-    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]
-    /// A server that runs already is engine=URL, as with --url [default: the suite's own, and sqlite:nosync for dyno
+    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…].
+    /// A server that is already running is engine=URL, as with --url [default: the suite's own, and sqlite:nosync for dyno
     /// calibrate]
     #[arg(long = "with", value_name = "CONTENDERS", help_heading = WORK)]
     pub with: Vec<String>,
-    /// Measure a server that runs already: postgres://, mysql:// or mariadb://user@host/database. dyno
-    /// makes one database of its own there and removes it. It also takes passwords from the environment,
+    /// Measure a server that is already running: postgres://, mysql:// or mariadb://user@host/database. dyno
+    /// creates one database there and removes it afterwards. It also takes passwords from the environment,
     /// ~/.pgpass and ~/.my.cnf
     // Text, and read later: clap's messages would quote a value that is wrong, with its password.
     #[arg(long = "url", value_name = "URL", help_heading = WORK)]
     pub urls: Vec<String>,
-    /// Only these tests, by id: 1,4-6. Tests that they need run too, and are not shown
+    /// Run only these tests, by id: 1,4-6. Tests that they need run too, but are not shown
     #[arg(long, value_name = "TESTS", help_heading = WORK)]
     pub only: Option<String>,
     /// Measure each contender exactly this many times, after one trial to warm up
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), help_heading = LONG)]
     pub trials: Option<u32>,
-    /// Measure from the first trial on, without one to warm up; for work that takes very long
+    /// Measure from the first trial on, without a trial to warm up; for work that takes very long
     #[arg(long, help_heading = LONG)]
     pub no_warm_up: bool,
-    /// Run every trial by itself from its first test to its last, where contenders would take turns with each other
+    /// Run every trial alone, from its first test to its last, also where contenders could take turns
     #[arg(long, help_heading = LONG)]
     pub no_turns: bool,
     /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five times as
@@ -65,39 +65,38 @@ pub struct RunArgs {
     /// the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = SIZE)]
     pub n: Vec<String>,
-    /// How many clients are at work at once, in suites with many; short for --set clients=N. With several, as
-    /// 1,8,32, dyno runs each number and shows what the engines make of more
+    /// How many clients work at once, in suites with many; short for --set clients=N. With several, as
+    /// 1,8,32, dyno runs each number and shows how the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
-    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up, or how
-    /// that changes: '0s 100, 30s 1000'; short for --set rate=N
+    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up; or a rate
+    /// that changes: '0s 100, 30s 1000'. Short for --set rate=N
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
-    /// Make each client a process of its own, as applications share a database in files; without this, clients are threads
-    /// of one process. Short for the setting processes=yes with every contender
+    /// Make each client a separate process, as where several programs share a database file; without this, clients are
+    /// threads of one process. Short for the setting processes=yes with every contender
     #[arg(long, help_heading = LOAD)]
     pub processes: bool,
-    /// Seek the highest rate at which operations may arrive and this still holds: p99<=10ms says that 99 % of them are done
-    /// within 10 ms of when they arrived
+    /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
+    /// within 10 ms of their arrival
     #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]
     pub sustain: Option<Target>,
-    /// How long each client waits on the average before it begins the next operation, as 100ms; short for --set
-    /// think=SECONDS
+    /// How long each client waits on average before it begins the next operation: 100ms; short for --set think=SECONDS
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub think: Option<Duration>,
-    /// Let operations arrive in sessions of so many: each session connects, does them one after another and leaves. --rate
-    /// counts operations, as ever: with --rate 1000 --sessions 5, 200 sessions arrive in a second; short for --set
+    /// Let operations arrive in sessions of N: each session connects, does N operations one after another and leaves.
+    /// --rate still counts operations: with --rate 1000 --sessions 5, 200 sessions arrive in a second. Short for --set
     /// sessions=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LOAD)]
     pub sessions: Option<u32>,
-    /// How long clients are measured: 10s, 2m; short for --set duration=SECONDS
+    /// How long to measure the clients: 10s, 2m; short for --set duration=SECONDS
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub duration: Option<Duration>,
     /// Set a parameter of the suite: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = SIZE)]
     pub set: Vec<String>,
-    /// The seed of the order of trials and of the statistics; --set seed=N is that of the data [default: a
-    /// random one]
+    /// The seed of the order of trials and of the statistics; the data have their own, --set seed=N [default: a random
+    /// one]
     #[arg(long, help_heading = LONG)]
     pub seed: Option<u64>,
     /// Give every engine a cache of this size through its own setting: 64MiB
@@ -106,7 +105,7 @@ pub struct RunArgs {
     /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
-    /// After the measured trials, run others that time each single operation of key-value tests
+    /// After the measured trials, run three more that time each single operation of key-value tests
     #[arg(long, help_heading = LONG)]
     pub latency: bool,
     /// The contender with which to compare the others [default: the first]
@@ -150,15 +149,15 @@ pub struct PlaceArgs {
     /// Also write the page of the run: one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Load and run what a run file or a suite file names besides SQL on a private database: libraries, programs, servers,
+    /// Load and run what a run file or a suite file names outside of its private database: libraries, programs, servers,
     /// statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
     #[arg(long)]
     pub trust: bool,
     /// Keep the database of the last trial of each contender, in a new folder below results/ or on the server of its URL,
-    /// and print where each is
+    /// and print its place
     #[arg(long)]
     pub keep: bool,
-    /// Print a line to standard error every so many seconds while a mix is measured: rates, p99 and failures of these seconds
+    /// While dyno measures a mix, print a line to standard error at this interval: its rates, p99 and failures
     #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "quiet")]
     pub progress: Option<Duration>,
     /// Show no progress
@@ -169,7 +168,7 @@ pub struct PlaceArgs {
 /// Arguments of `dyno calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArgs {
-    /// Show what a run that was made before can tell, and run nothing
+    /// Show the calibration from an earlier run, and run nothing
     #[arg(long, value_name = "RUN")]
     pub again: Option<PathBuf>,
     /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
