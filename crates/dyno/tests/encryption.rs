@@ -159,6 +159,21 @@ fn berkeley_dbs_cipher_is_proved_and_what_its_environment_shows_is_told() {
 }
 
 #[test]
+fn a_server_runs_on_an_encrypted_file_system_without_another_server() {
+    let place = Place::new();
+    let result = place
+        .dyno("run speedtest --scale 0.02 --only 1 --trials 1 --no-warm-up --with postgres,file_system=gocryptfs")
+        .without_panic();
+    let missing = ["is not installed", "cannot be opened, so no file system", "no server of"];
+    if let Some(missing) = missing.into_iter().find(|missing| result.stderr.contains(missing)) {
+        eprintln!("not run: {missing}");
+        return;
+    }
+    result.exits(0).prints("postgres,file_system=gocryptfs");
+    place.assert_clean();
+}
+
+#[test]
 fn mariadb_and_file_systems_are_proved_too() {
     let place = Place::new();
     let contenders = "mariadb,mariadb:encrypted,sqlite:plain,sqlite:plain,file_system=gocryptfs";

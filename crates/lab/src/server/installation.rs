@@ -13,6 +13,7 @@ use dyno_engine::{ServerEngine, Start};
 use dyno_needs as needs;
 use dyno_protocol::Build;
 
+use super::account::Account;
 use super::install::installed;
 use super::libraries::{Libraries, matching};
 use super::protocol;
@@ -37,6 +38,14 @@ pub struct Installation {
 }
 
 impl Installation {
+    /// Lets the account of the server enter a folder of dyno's own, on the way to the server's folders.
+    ///
+    /// # Errors
+    /// The machine has no account for servers, or the folder's mode cannot be changed.
+    pub fn admit(&self, folder: &Path) -> Result<()> {
+        Account::for_server(&self.start.account)?.admit(folder)
+    }
+
     /// Finds the programs of an engine.
     ///
     /// [`Build::System`] is what is on `PATH` and then in the usual places of Debian, Red Hat and of

@@ -64,6 +64,13 @@ impl Servers {
         self.mounted(contender).map(|mounted| mounted.clear().to_owned())
     }
 
+    /// The same for a contender's server. An encrypted file system lies deeper than the temporary folder, which the
+    /// server's account must be able to enter too.
+    fn server_place(&mut self, contender: &Contender, installation: &Installation) -> Result<PathBuf> {
+        installation.admit(&self.place)?;
+        self.place(contender)
+    }
+
     /// The encrypted file system of a contender that asks for one.
     pub fn mounted(&mut self, contender: &Contender) -> Result<&Mounted> {
         if self.mounted.is_none() {
@@ -89,7 +96,7 @@ impl Servers {
             return Ok(Some(url.connection(&self.scratch)));
         }
         let installation = self.installation(contender)?.clone();
-        let place = self.place(contender)?;
+        let place = self.server_place(contender, &installation)?;
         let pool = match contender.file_system {
             None => &mut self.pool,
             Some(_) => {
@@ -109,7 +116,7 @@ impl Servers {
     /// A server of a contender for one use, outside the pool.
     pub fn alone(&mut self, contender: &Contender) -> Result<(PrivateServer, Installation)> {
         let installation = self.installation(contender)?.clone();
-        let place = self.place(contender)?;
+        let place = self.server_place(contender, &installation)?;
         let (settings, key) = (&contender.settings, contender.engine_key());
         let (placement, interrupts) = (&self.placement, &self.interrupts);
         let server =
