@@ -9,6 +9,7 @@ mod kv;
 mod mix;
 mod mix_rows;
 mod mix_store;
+mod mix_ways;
 mod rows;
 mod script;
 mod turns;
@@ -51,6 +52,10 @@ enum Needs {
     Sessions,
     /// The same, and clients that are processes.
     Processes,
+    /// The same, and statements that are not prepared beforehand.
+    Simple,
+    /// The same, and statements that are timed.
+    StatementTimes,
     /// The model `mix` on stores of keys and values, and data that several clients see.
     StoreClients,
 }
@@ -94,6 +99,16 @@ impl Needs {
                 let threads =
                     (!contender.runner.processes).then(|| "its clients are no processes".to_owned());
                 threads.or_else(|| Needs::StoredClients.lacking(contender))
+            }
+            Needs::Simple => {
+                let is_simple = contender.runner.is_simple(&contender.driver);
+                let prepares = (!is_simple).then(|| "its statements are all prepared".to_owned());
+                prepares.or_else(|| Needs::StoredClients.lacking(contender))
+            }
+            Needs::StatementTimes => {
+                let untimed =
+                    (!contender.runner.statements).then(|| "its statements are not timed".to_owned());
+                untimed.or_else(|| Needs::StoredClients.lacking(contender))
             }
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
@@ -171,7 +186,12 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
         script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
-    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL).chain(mix_store::ALL).chain(turns::ALL);
+    let duties = duties
+        .chain(mix::ALL)
+        .chain(mix_rows::ALL)
+        .chain(mix_store::ALL)
+        .chain(mix_ways::ALL)
+        .chain(turns::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

@@ -15,6 +15,7 @@ mod probes;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
+mod statements;
 pub(crate) mod sustained;
 mod timeline;
 
@@ -26,7 +27,7 @@ use crate::report::charts::Figure;
 use crate::table::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 14] = [
+const VIEWS: [Parts; 15] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -38,6 +39,7 @@ const VIEWS: [Parts; 14] = [
     sustained::PARTS,
     probes::PARTS,
     latency::PARTS,
+    statements::PARTS,
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,

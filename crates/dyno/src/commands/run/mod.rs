@@ -9,6 +9,7 @@ mod outputs;
 mod probing;
 mod request;
 mod sustain;
+mod timed_statements;
 mod trust;
 mod watching;
 
@@ -202,6 +203,9 @@ pub(super) fn perform(
     let every = place.progress;
     if every.is_some() {
         watching::check(&plan).inspect_err(|_| progress.finish()).input()?;
+    }
+    if request.schedule.statements {
+        timed_statements::check(&plan).inspect_err(|_| progress.finish()).input()?;
     }
     let mut run = begin(request, &plan, machine, storage, &conduct);
     let (output, page) = outputs.named(&run)?;
