@@ -33,6 +33,10 @@ pub enum Needs {
     Sessions,
     /// The same, and clients that are processes.
     Processes,
+    /// The same, and statements that are not prepared beforehand.
+    Simple,
+    /// The same, and statements that are timed.
+    StatementTimes,
     /// The model `mix` on stores of keys and values, and data that several clients see.
     StoreClients,
 }
@@ -76,6 +80,16 @@ impl Needs {
                 let threads =
                     (!contender.runner.processes).then(|| "its clients are no processes".to_owned());
                 threads.or_else(|| Needs::StoredClients.lacking(contender))
+            }
+            Needs::Simple => {
+                let is_simple = contender.runner.is_simple(&contender.driver);
+                let prepares = (!is_simple).then(|| "its statements are all prepared".to_owned());
+                prepares.or_else(|| Needs::StoredClients.lacking(contender))
+            }
+            Needs::StatementTimes => {
+                let untimed =
+                    (!contender.runner.statements).then(|| "its statements are not timed".to_owned());
+                untimed.or_else(|| Needs::StoredClients.lacking(contender))
             }
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }

@@ -10,6 +10,7 @@ mod kv;
 mod mix;
 mod mix_rows;
 mod mix_store;
+mod mix_ways;
 mod rows;
 mod script;
 mod turns;
@@ -92,7 +93,12 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
         script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
-    let duties = duties.chain(mix::ALL).chain(mix_rows::ALL).chain(mix_store::ALL).chain(turns::ALL);
+    let duties = duties
+        .chain(mix::ALL)
+        .chain(mix_rows::ALL)
+        .chain(mix_store::ALL)
+        .chain(mix_ways::ALL)
+        .chain(turns::ALL);
     for (duty, needs, check) in duties {
         let result = match needs.lacking(contender) {
             Some(why) => Verdict::NotApplicable(why),

@@ -26,10 +26,10 @@ pub const ALL: [Duty; 9] = [
     ("an operation that fails is told with its client and class", Needs::StoredClients, refused),
 ];
 
-const CLIENTS: u32 = 3;
+pub(super) const CLIENTS: u32 = 3;
 /// Steps of each client.
-const STEPS: u64 = 40;
-const CREATE: [&str; 3] = [
+pub(super) const STEPS: u64 = 40;
+pub(super) const CREATE: [&str; 3] = [
     "CREATE TABLE account(id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL)",
     "CREATE TABLE moved(id INTEGER NOT NULL, client INTEGER NOT NULL, note VARCHAR(8) NOT NULL)",
     "INSERT INTO account VALUES(1, 0), (2, 0)",
@@ -40,7 +40,13 @@ const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*)
 
 /// A mix of two classes: one moves money in a transaction, the other looks. All lock the first account first: a server may
 /// take a second to see that two wait for each other.
-fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) -> u64) -> Result<MixWork> {
+pub(super) fn mix(
+    folder: &Path,
+    clients: u32,
+    files: usize,
+    steps: u64,
+    due: impl Fn(u64) -> u64,
+) -> Result<MixWork> {
     let statement = |text: &[&str], parameters: &[usize]| MixStatement {
         text: text.iter().map(|piece| (*piece).to_owned()).collect(),
         parameters: parameters.iter().map(|field| MixValue::Field(*field)).collect(),
@@ -97,7 +103,7 @@ fn mix(folder: &Path, clients: u32, files: usize, steps: u64, due: impl Fn(u64) 
 }
 
 /// A trial of a mix between two tables that are empty but for two accounts.
-fn run(script: &Script, make: impl FnOnce(&Path) -> Result<MixWork>) -> Result<Trial> {
+pub(super) fn run(script: &Script, make: impl FnOnce(&Path) -> Result<MixWork>) -> Result<Trial> {
     script.run_changed(&[(&CREATE, None)], |job, folder| {
         let check = (!script.contender.engine.harness).then(|| CHECK.to_owned());
         job.tests.push(Test { id: "2".into(), setup: Vec::new(), work: Work::Mix(make(folder)?), check });
@@ -106,7 +112,7 @@ fn run(script: &Script, make: impl FnOnce(&Path) -> Result<MixWork>) -> Result<T
 }
 
 /// Each class of the sample must report this number of operations, and as many durations.
-fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
+pub(super) fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
     finished(trial)?;
     let sample = &trial.samples[1];
     let names: Vec<&str> = sample.classes.iter().map(|class| class.class.as_str()).collect();
@@ -127,7 +133,7 @@ fn did(trial: &Trial, wanted: [u64; 2]) -> Result<()> {
     Ok(())
 }
 
-fn row(numbers: &[i64]) -> Vec<Vec<Value>> {
+pub(super) fn row(numbers: &[i64]) -> Vec<Vec<Value>> {
     vec![numbers.iter().map(|number| Value::Integer(*number)).collect()]
 }
 

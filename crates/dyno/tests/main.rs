@@ -28,6 +28,7 @@ mod ladder;
 mod liars;
 mod loads;
 mod mix_faults;
+mod mix_ways;
 mod needs;
 mod output_places;
 mod outputs;

@@ -35,6 +35,12 @@ pub struct Runner {
     /// Whether it reports what clients of a mix do while they are at work, where a job asks for that.
     #[serde(default)]
     pub intervals: bool,
+    /// Whether the statements of a mix can be sent without being prepared beforehand.
+    #[serde(default)]
+    simple: bool,
+    /// Whether it times each statement of a mix, where a job asks for that.
+    #[serde(default)]
+    pub statements: bool,
     /// The drivers that it serves.
     #[serde(rename = "driver")]
     pub drivers: Vec<Driver>,
@@ -68,6 +74,8 @@ pub struct Driver {
     models: Option<Vec<String>>,
     /// Overrides the runner's `sessions`.
     sessions: Option<bool>,
+    /// Overrides the runner's `simple`.
+    simple: Option<bool>,
     /// The command that starts it, for drivers in programs of their own because they cannot be linked into one program
     /// with others.
     start: Option<Vec<String>>,
@@ -105,6 +113,11 @@ impl Runner {
     /// True if the clients of a driver of this runner can come and go.
     pub fn has_sessions(&self, driver: &Driver) -> bool {
         driver.sessions.unwrap_or(self.sessions)
+    }
+
+    /// True if a driver of this runner can send the statements of a mix without preparing them beforehand.
+    pub fn is_simple(&self, driver: &Driver) -> bool {
+        driver.simple.unwrap_or(self.simple)
     }
 
     /// A file next to dyno's own program.

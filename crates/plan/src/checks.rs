@@ -3,6 +3,7 @@
 
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
+use dyno_protocol::QueryProtocol;
 use dyno_record::Parameters;
 use dyno_suite::{Mix, Model, NO_SQL, Suite, TableForm, Test};
 
@@ -25,6 +26,7 @@ pub(crate) fn check_clients(
     let mixes: Vec<(&str, Mix)> =
         mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
     check_ways(&mixes, contender)?;
+    check_protocol(suite, selection, contender)?;
     let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
     if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
         && let Some(setting) = contender.engine.alone(&contender.settings)
@@ -52,6 +54,26 @@ pub(crate) fn check_clients(
                 contender.engine.name,
                 clients + 10,
                 name = limit.setting
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The contender's driver must send statements as the classes ask for it.
+fn check_protocol(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+    if contender.engine.dialect == NO_SQL || contender.runner.is_simple(&contender.driver) {
+        return Ok(());
+    }
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    for (test, _) in chosen {
+        if let Some(class) = test.classes.iter().find(|class| class.protocol == QueryProtocol::Simple) {
+            bail!(
+                "class {} of test {} has the protocol \"simple\", and the driver of {} cannot send a statement that it \
+                 has not prepared or kept: leave the contender out",
+                class.name.get_ref(),
+                test.id,
+                contender.label
             );
         }
     }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::{LoopSource, MixClass, MixLoop, MixStatement, MixValue, MixWork, StepKind, StoreDoes};
 use dyno_suite::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated};
 
-/// A class in one dialect, of a mix that has its fields and lists.
+/// A class in one dialect, of a mix that has its fields and lists, and of each class what is the same in all dialects.
 pub fn class(class: RenderedClass, mix: &MixWork) -> Result<MixClass> {
     let statements = class.statements.into_iter().map(|one| statement(one, mix));
     let repeated = |Repeated { first, count, over }: Repeated| {
@@ -22,6 +22,8 @@ pub fn class(class: RenderedClass, mix: &MixWork) -> Result<MixClass> {
         rollback_if: class.rollback.map(|name| field(&name, mix)).transpose()?,
         pauses: class.pauses,
         ignores: class.ignores,
+        protocol: class.protocol,
+        patience_ns: mix.classes.iter().find(|known| known.name == name).and_then(|known| known.patience_ns),
         name,
     })
 }

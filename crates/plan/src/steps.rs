@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow};
-use dyno_suite::{Course, Mix, Source, Test};
+use dyno_protocol::{MixClass, MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow};
+use dyno_suite::{Course, Drawn, Mix, Source, Test};
 use rand::rngs::ChaCha8Rng;
 
 use super::arrays::Arrays;
@@ -20,7 +20,7 @@ const FEWEST: u64 = 5_000;
 const MOST: f64 = 50e6;
 
 impl Arrays<'_> {
-    /// The work of a mix, whose classes are still to be filled in by dialect, its numbers, and the number of operations
+    /// The work of a mix, whose classes are named and still to be filled in by dialect, its numbers, and the number of operations
     /// that are due while it is measured if they arrive at a rate; each connect of a session counts as one.
     pub fn steps(&self, test: &Test) -> Result<(MixWork, Mix, Option<u64>)> {
         let mix = self.suite().mix(test, self.parameters())?;
@@ -52,10 +52,16 @@ impl Arrays<'_> {
             }
         };
         let think = mix.think_ns.map(|_| fields(&mix).len() - 1);
+        let class = |drawn: &Drawn| MixClass {
+            name: drawn.name.clone(),
+            patience_ns: drawn.patience_ns,
+            ..MixClass::default()
+        };
+        let classes = mix.classes.iter().map(class).collect();
         let (fields, lists, clients, lasts) = (fields(&mix), lists(&mix), mix.clients, mix.lasts);
         Ok((
             MixWork {
-                classes: Vec::new(),
+                classes,
                 fields,
                 lists,
                 clients,
@@ -63,6 +69,7 @@ impl Arrays<'_> {
                 think,
                 tells: None,
                 interval_ns: None,
+                times_statements: false,
                 session: mix.session,
                 processes: false,
                 lasts,

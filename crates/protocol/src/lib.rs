@@ -22,11 +22,11 @@ pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, S
 pub use job::{Build, Job, Secret, Server, Setting, SliceGrant, VersionRule};
 pub use mix::{
     CONNECT, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery, Pause,
-    Purpose, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
+    Purpose, QueryProtocol, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};
-pub use sample::{Class, Cost, Sample, Section, Tick};
+pub use sample::{Class, Cost, Sample, Section, StatementTimes, Tick};
 pub use sink::{RowCollector, Sink};
 pub use store::{StoreCount, StoreDoes, StoreInvariant};
 pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};

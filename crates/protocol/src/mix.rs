@@ -35,6 +35,10 @@ pub struct MixWork {
     /// seconds. Absent: nothing is said before the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ns: Option<u64>,
+    /// True if the runner also times each statement of each operation. Its samples then carry `statements` in each class, and
+    /// each statement costs two more readings of the clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub times_statements: bool,
     /// Steps of a session. A client that is free takes this many of the next steps of the file that all share, connects
     /// when the first of them is due, does them one after another and leaves; steps after a session's first are due at
     /// once. Connecting, with the preparation of what the session executes, is reported as a class named [`CONNECT`]
@@ -49,7 +53,7 @@ pub struct MixWork {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<TimeWindow>,
     /// The time that an operation may wait for locks, its repeated tries included, in nanoseconds. An operation without
-    /// success by then has failed.
+    /// success by then has failed. A class may have another.
     pub patience_ns: u64,
     /// The store on which all statements are operations; absent: they are SQL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +101,31 @@ pub struct MixClass {
     /// MariaDB and MySQL the number or SQLSTATE, of SQLite the extended or the primary code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignores: Vec<String>,
+    /// The way in which its statements reach the database.
+    #[serde(default, skip_serializing_if = "QueryProtocol::is_prepared")]
+    pub protocol: QueryProtocol,
+    /// The time that one of its operations may wait for locks, its repeated tries included, in nanoseconds; absent: that of
+    /// the mix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ns: Option<u64>,
+}
+
+/// The way in which statements reach the database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryProtocol {
+    /// Prepared once a client before the clock starts, and executed many times with the values of its parameters.
+    #[default]
+    Prepared,
+    /// Never prepared beforehand: each execution sends the text. Where the driver's protocol has no parameters without
+    /// preparation, the values stand in the text, quoted by the driver's own function.
+    Simple,
+}
+
+impl QueryProtocol {
+    fn is_prepared(&self) -> bool {
+        *self == QueryProtocol::Prepared
+    }
 }
 
 /// A pause of a client within an operation.
@@ -139,7 +168,7 @@ pub enum Purpose {
     Write,
 }
 
-/// A statement, prepared once a client before the clock starts and executed many times. All rows that it returns
+/// A statement, executed many times; see [`QueryProtocol`]. All rows that it returns
 /// are fetched. One with a value from a row that may be missing, and is, is left out; what it would have kept is then
 /// missing too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -257,6 +286,17 @@ pub const CONNECT: &str = "connect";
 pub const STEP_HEAD: u64 = 16;
 
 impl MixWork {
+    /// The time that an operation of a class, by position, may wait for locks, in nanoseconds.
+    pub fn patience_of(&self, class: usize) -> u64 {
+        self.classes[class].patience_ns.unwrap_or(self.patience_ns)
+    }
+
+    /// The shortest time that an operation of any class may wait for locks, in nanoseconds: what a connection may wait that
+    /// has one limit for all. An operation that may wait longer is tried again.
+    pub fn shortest_patience(&self) -> u64 {
+        (0..self.classes.len()).map(|class| self.patience_of(class)).min().unwrap_or(self.patience_ns)
+    }
+
     /// The size of a step in bytes.
     pub fn step_bytes(&self) -> u64 {
         STEP_HEAD + self.fields.iter().map(|field| field.bytes).sum::<u64>()

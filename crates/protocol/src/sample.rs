@@ -112,6 +112,21 @@ pub struct Class {
     /// Of the same: the delay with which they were sent although a client was free, which is the runner's own fault.
     #[serde(skip_serializing_if = "Response::is_empty")]
     pub late: Response,
+    /// The executions of its statements in operations that were done, in order, where the mix asks for their times. A
+    /// transaction's beginning is the first, and its end the last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementTimes>,
+}
+
+/// The durations of the executions of one statement of a class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct StatementTimes {
+    /// Its text, with `?` for each parameter; `BEGIN` and `COMMIT` stand for the beginning of a transaction and its end,
+    /// whatever the driver sends.
+    pub text: String,
+    /// From its call until all of its rows were read.
+    pub response: Response,
 }
 
 /// A part of a section.
@@ -168,6 +183,12 @@ impl Class {
         self.service.add(&other.service);
         self.wait.add(&other.wait);
         self.late.add(&other.late);
+        if self.statements.is_empty() {
+            self.statements.clone_from(&other.statements);
+        } else {
+            let both = self.statements.iter_mut().zip(&other.statements);
+            both.for_each(|(all, other)| all.response.add(&other.response));
+        }
     }
 }
 

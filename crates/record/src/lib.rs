@@ -171,6 +171,10 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which every operation is timed.
     #[serde(default)]
     pub latency: bool,
+    /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
+    /// for each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub statements: bool,
     /// Whether contenders take turns within a block where they can; `apart` of a contender tells why it does not.
     #[serde(default)]
     pub turns: bool,

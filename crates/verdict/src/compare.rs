@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use dyno_record::{ContenderRecord, Content, Hole, Parameters, Seals, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,6 +206,13 @@ fn failures(old: &Verdict, new: &Verdict, label: &str) -> Option<String> {
 /// # Errors
 /// They do.
 pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
+    let mut timed = runs.iter().map(|run| run.about.schedule.statements);
+    let first = timed.next();
+    ensure!(
+        timed.all(|is_timed| Some(is_timed) == first),
+        "one run timed each statement (--statements) and another did not; reading the clock is a part of its durations, so \
+         make both in the same way"
+    );
     let mut loads = runs.iter().filter_map(|run| run.about.load);
     let first = loads.next();
     match first.zip(loads.find(|load| Some(*load) != first)) {

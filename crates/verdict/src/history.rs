@@ -53,7 +53,8 @@ pub fn have_one_load(one: &Run, other: &Run) -> bool {
         test.load == same.load
             && test.clients.as_ref().zip(same.clients.as_ref()).is_none_or(|(was, is)| was == is)
     };
-    one.schedule.sustain == other.schedule.sustain && one.shown_tests().all(alike)
+    let (schedule, same) = (&one.schedule, &other.schedule);
+    schedule.sustain == same.sustain && schedule.statements == same.statements && one.shown_tests().all(alike)
 }
 
 /// A run with its verdict on the one test.

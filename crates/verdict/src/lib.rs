@@ -53,6 +53,6 @@ pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scalin
 pub use views::{
     AddedTime, Against, Anomaly, BackgroundActivity, Debt, DebtLine, Durability, Invariant, Invariants,
     Ladder, Latency, LatencyLine, LatencyTest, Outcome, Pages, PerMinute, Percentiles, Probe, Probed,
-    Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, Survived, Sustained,
-    SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
+    Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, StatementLine, Survived,
+    Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
 };

@@ -1,33 +1,66 @@
-//! The model `mix`: prepared statements on a connection of the client's own.
+//! The model `mix`: statements on a connection of the client's own, prepared or sent as text.
 
 use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::mysql::{Connection, Query, ServerError, is_retryable};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
-use dyno_runner::mix::{Prepared, Value, Values, statements};
+use dyno_runner::mix::{Prepared, TextStatement, Value, Values, statements};
 use dyno_runner::quote;
 
 /// The statements of a connection. Those of transactions are sent as text: not every server prepares them.
 pub struct Statements<'c> {
     connection: &'c Connection,
-    statements: Vec<(Query<'c>, Vec<MixValue>)>,
+    statements: Vec<Statement<'c>>,
+}
+
+/// A statement of a class.
+enum Statement<'c> {
+    /// Prepared, with the sources of its values.
+    Prepared(Query<'c>, Vec<MixValue>),
+    /// Sent as text by the text protocol (`mysql_real_query`), values included.
+    Text(TextStatement),
 }
 
 impl<'c> Statements<'c> {
     /// Prepares all statements of a mix.
     pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
         let all = statements(mix, |_| "?".to_owned()).into_iter().map(|one| {
+            if one.is_simple {
+                return Ok(Statement::Text(TextStatement::new(&one)));
+            }
             let query = Query::prepare(connection, &one.sql, one.parameters.len());
-            Ok((query.map_err(|error| error.context(quote(&one.sql)))?, one.parameters))
+            let query = query.map_err(|error| error.context(quote(&one.sql)))?;
+            Ok(Statement::Prepared(query, one.parameters))
         });
         Ok(Statements { statements: all.collect::<Result<_>>()?, connection })
     }
 }
 
+/// Sends a statement as text.
+fn send<S: Sink>(
+    connection: &Connection,
+    statement: &mut TextStatement,
+    values: &Values,
+    sink: &mut S,
+) -> Result<()> {
+    let sql = statement.fill(values, |value, sql| {
+        match value {
+            Value::Text(text) => connection.quote_text(text, sql)?,
+            Value::Blob(blob) => connection.quote_blob(blob, sql),
+            Value::Null | Value::Integer(_) | Value::Real(_) => {}
+        }
+        Ok(())
+    })?;
+    connection.execute(sql, sink).map(drop)
+}
+
 impl Prepared for Statements<'_> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
-        let (statement, parameters) = &mut self.statements[statement];
+        let (statement, parameters) = match &mut self.statements[statement] {
+            Statement::Prepared(statement, parameters) => (statement, parameters),
+            Statement::Text(statement) => return send(self.connection, statement, values, sink),
+        };
         for (place, &source) in parameters.iter().enumerate() {
             match values.get(source) {
                 Value::Null => statement.set_null(place),

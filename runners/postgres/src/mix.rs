@@ -1,40 +1,105 @@
-//! The model `mix`: prepared statements on a connection of the client's own.
+//! The model `mix`: statements on a connection of the client's own, prepared or sent as text.
+
+use std::ffi::CStr;
 
 use anyhow::{Error, Result};
+use dyno_client::Sql;
 use dyno_client::postgres::{Connection, Query, ServerError, is_retryable};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
-use dyno_runner::mix::{Prepared, Value, Values, statements};
-use dyno_runner::{Answer, quote};
+use dyno_runner::mix::{Prepared, TextStatement, Value, Values, statements};
+use dyno_runner::{Answer, mix, quote};
 
-/// The statements of a connection, those of transactions prepared like all others, as pgbench does it.
+/// The statements of a connection. Those of transactions are prepared like all others, as pgbench does it, unless all
+/// classes send text: then nothing is prepared.
 pub struct Statements<'c> {
-    statements: Vec<(Query<'c>, Vec<MixValue>)>,
-    begin: Query<'c>,
-    commit: Query<'c>,
-    rollback: Query<'c>,
+    connection: &'c Connection,
+    statements: Vec<Statement<'c>>,
+    begin: Bracket<'c>,
+    commit: Bracket<'c>,
+    rollback: Bracket<'c>,
+}
+
+/// A statement of a class.
+enum Statement<'c> {
+    /// Prepared, with the sources of its values.
+    Prepared(Query<'c>, Vec<MixValue>),
+    /// Sent as text by the simple protocol (`PQsendQuery`), values included.
+    Text(TextStatement),
+}
+
+/// A statement that begins or ends a transaction.
+enum Bracket<'c> {
+    Prepared(Query<'c>),
+    Text(&'static CStr),
 }
 
 impl<'c> Statements<'c> {
     /// Prepares all statements of a mix.
-    pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
+    pub fn prepare(connection: &'c Connection, work: &MixWork) -> Result<Statements<'c>> {
         let prepare = |sql: &str, parameters| {
             Query::prepare(connection, sql, parameters).map_err(|error| error.context(quote(sql)))
         };
-        let all = statements(mix, |place| format!("${place}")).into_iter();
-        let all = all.map(|one| Ok((prepare(&one.sql, one.parameters.len())?, one.parameters)));
+        let all = statements(work, |place| format!("${place}"));
+        let sends_text = all.iter().all(|one| one.is_simple);
+        let statement = |one: mix::Statement| {
+            Ok(if one.is_simple {
+                Statement::Text(TextStatement::new(&one))
+            } else {
+                Statement::Prepared(prepare(&one.sql, one.parameters.len())?, one.parameters)
+            })
+        };
+        let bracket = |text: &'static CStr| -> Result<Bracket> {
+            Ok(if sends_text {
+                Bracket::Text(text)
+            } else {
+                Bracket::Prepared(prepare(&text.to_string_lossy(), 0)?)
+            })
+        };
         Ok(Statements {
-            statements: all.collect::<Result<_>>()?,
-            begin: prepare("BEGIN", 0)?,
-            commit: prepare("COMMIT", 0)?,
-            rollback: prepare("ROLLBACK", 0)?,
+            connection,
+            statements: all.into_iter().map(statement).collect::<Result<_>>()?,
+            begin: bracket(c"BEGIN")?,
+            commit: bracket(c"COMMIT")?,
+            rollback: bracket(c"ROLLBACK")?,
         })
     }
+}
+
+impl Bracket<'_> {
+    #[inline]
+    fn run(&mut self, connection: &Connection) -> Result<()> {
+        match self {
+            Bracket::Prepared(query) => query.run(&mut Answer::new()).map(drop),
+            Bracket::Text(text) => connection.command(text),
+        }
+    }
+}
+
+/// Sends a statement as text.
+fn send<S: Sink>(
+    connection: &Connection,
+    statement: &mut TextStatement,
+    values: &Values,
+    sink: &mut S,
+) -> Result<()> {
+    let sql = statement.fill(values, |value, sql| {
+        match value {
+            Value::Text(text) => connection.quote_text(text, sql)?,
+            Value::Blob(blob) => connection.quote_blob(blob, sql),
+            Value::Null | Value::Integer(_) | Value::Real(_) => {}
+        }
+        Ok(())
+    })?;
+    connection.execute(sql, sink).map(drop)
 }
 
 impl Prepared for Statements<'_> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
-        let (statement, parameters) = &mut self.statements[statement];
+        let (statement, parameters) = match &mut self.statements[statement] {
+            Statement::Prepared(statement, parameters) => (statement, parameters),
+            Statement::Text(statement) => return send(self.connection, statement, values, sink),
+        };
         for (place, &source) in parameters.iter().enumerate() {
             match values.get(source) {
                 Value::Null => statement.set_null(place),
@@ -49,16 +114,16 @@ impl Prepared for Statements<'_> {
 
     #[inline]
     fn begin(&mut self, _purpose: Purpose) -> Result<()> {
-        self.begin.run(&mut Answer::new()).map(drop)
+        self.begin.run(self.connection)
     }
 
     #[inline]
     fn commit(&mut self) -> Result<()> {
-        self.commit.run(&mut Answer::new()).map(drop)
+        self.commit.run(self.connection)
     }
 
     fn rollback(&mut self) -> Result<()> {
-        self.rollback.run(&mut Answer::new()).map(drop)
+        self.rollback.run(self.connection)
     }
 
     fn is_retryable(&self, error: &Error) -> bool {

@@ -85,6 +85,29 @@ class Threads(mixes.Mixes):
         self.assertEqual((found.classes[0]["unfinished"], found.classes[0]["failed"]), ([7], 0))
         self.assertEqual(found.ticks[0]["succeeded"], "4")
 
+    def test_statements_of_operations_that_are_done_are_timed(self):
+        mix = self.mix(["write crowded", "get"], 1, [(0, 0), (0, 1), (0, 0)], times_statements=True)
+        with mock.patch.object(recorder, "text_of", lambda times: len(list(times))):
+            told, lines = self.done(mix)
+        # Tries that were repeated do not count.
+        self.assertEqual(lines.count("rollback"), told["classes"][0]["retried"])
+        found = [[(one["text"], one["response"]) for one in each["statements"]] for each in told["classes"]]
+        self.assertEqual(found, [[("BEGIN", 2), ("crowded ?", 2), ("COMMIT", 2)], [("get ?", 1)]])
+        told, _ = self.done(mix | {"times_statements": False})
+        self.assertNotIn("statements", told["classes"][0])
+
+    def test_a_class_has_its_own_patience(self):
+        mix = self.mix(["busy", "crowded"], 1, [(0, 1), (0, 0)], patience_ns=SECOND * 60)
+        mix["classes"][0]["patience_ns"] = 1
+        told, _ = self.done(mix)
+        self.assertEqual([one["failed"] for one in told["classes"]], [1, 0])
+
+    def test_a_driver_that_keeps_all_statements_refuses_simple_ones(self):
+        mix = self.mix(["get"], 1, [(0, 0)])
+        mix["classes"][0]["protocol"] = "simple"
+        with self.fails("keeps every statement"):
+            self.done(mix)
+
     def test_a_mix_that_makes_no_sense_is_refused(self):
         for words, change in {
             "a mix of no clients": {"clients": 0},

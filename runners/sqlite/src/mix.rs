@@ -1,5 +1,6 @@
-//! The model `mix`: prepared statements on a connection of the client's own.
+//! The model `mix`: statements on a connection of the client's own, prepared beforehand or for each execution.
 
+use std::ffi::CString;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
@@ -10,7 +11,8 @@ use dyno_runner::quote;
 
 /// The statements of a connection.
 pub struct Statements<'c> {
-    statements: Vec<(Statement<'c>, Vec<MixValue>)>,
+    connection: &'c Connection,
+    statements: Vec<(MixedStatement<'c>, Vec<MixValue>)>,
     /// Takes a snapshot by its first read.
     begin_read: Statement<'c>,
     /// Takes the write lock at once: a transaction that read first could not wait for it, since what it has read may
@@ -20,17 +22,35 @@ pub struct Statements<'c> {
     rollback: Statement<'c>,
 }
 
+/// A statement of a class.
+enum MixedStatement<'c> {
+    /// Prepared once, beforehand.
+    Prepared(Statement<'c>),
+    /// Prepared for each execution (`sqlite3_prepare_v2`) and finalized after it, as a program does that keeps none.
+    Simple(CString),
+}
+
 impl<'c> Statements<'c> {
     /// Prepares all statements of a mix.
     pub fn prepare(connection: &'c Connection, mix: &MixWork) -> Result<Statements<'c>> {
-        connection.wait_for_locks(Duration::from_nanos(mix.patience_ns));
+        connection.wait_for_locks(Duration::from_nanos(mix.shortest_patience()));
         let prepare = |sql: &str| {
-            let text = std::ffi::CString::new(sql)?;
+            let text = CString::new(sql)?;
             Statement::new(connection, &text).map_err(|error| error.context(quote(sql)))
         };
         let all = statements(mix, |place| format!("?{place}")).into_iter();
         Ok(Statements {
-            statements: all.map(|one| Ok((prepare(&one.sql)?, one.parameters))).collect::<Result<_>>()?,
+            connection,
+            statements: all
+                .map(|one| {
+                    let statement = if one.is_simple {
+                        MixedStatement::Simple(CString::new(one.sql)?)
+                    } else {
+                        MixedStatement::Prepared(prepare(&one.sql)?)
+                    };
+                    Ok((statement, one.parameters))
+                })
+                .collect::<Result<_>>()?,
             begin_read: prepare("BEGIN")?,
             begin_write: prepare("BEGIN IMMEDIATE")?,
             commit: prepare("COMMIT")?,
@@ -50,7 +70,10 @@ impl Prepared for Statements<'_> {
             Value::Text(text) => Parameter::Text(text),
             Value::Blob(blob) => Parameter::Blob(blob),
         });
-        statement.fetch(values, sink)
+        match statement {
+            MixedStatement::Prepared(statement) => statement.fetch(values, sink),
+            MixedStatement::Simple(sql) => Statement::new(self.connection, sql)?.fetch(values, sink),
+        }
     }
 
     #[inline]

@@ -158,6 +158,7 @@ dyno_library::functions! {
         error: fn(*mut Mysql) -> *const c_char;
         sqlstate: fn(*mut Mysql) -> *const c_char;
         get_ssl_cipher: fn(*mut Mysql) -> *const c_char;
+        real_escape_string: fn(*mut Mysql, *mut c_char, *const c_char, c_ulong) -> c_ulong;
         real_query: fn(*mut Mysql, *const c_char, c_ulong) -> c_int;
         store_result: fn(*mut Mysql) -> *mut Res;
         use_result: fn(*mut Mysql) -> *mut Res;

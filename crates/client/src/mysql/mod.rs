@@ -14,6 +14,7 @@ mod insert;
 mod library;
 mod options;
 mod query;
+mod quote;
 mod read;
 mod statement;
 

@@ -62,6 +62,8 @@ dyno_library::functions! {
             fn(*mut Conn, NoticeReceiver, *mut c_void) -> Option<NoticeReceiver>;
         send_query = "PQsendQuery": fn(*mut Conn, *const c_char) -> c_int;
         get_result = "PQgetResult": fn(*mut Conn) -> *mut PgResult;
+        escape_string = "PQescapeStringConn":
+            fn(*mut Conn, *mut c_char, *const c_char, usize, *mut c_int) -> usize;
         set_single_row_mode = "PQsetSingleRowMode": fn(*mut Conn) -> c_int;
         prepare = "PQprepare":
             fn(*mut Conn, *const c_char, *const c_char, c_int, *const c_uint) -> *mut PgResult;

@@ -11,6 +11,7 @@ mod copy;
 mod library;
 mod pipeline;
 mod query;
+mod quote;
 mod read;
 mod statement;
 mod values;

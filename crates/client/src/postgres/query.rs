@@ -60,9 +60,7 @@ impl<'c> Query<'c> {
         let value = &mut self.values[place];
         value.clear();
         value.extend_from_slice(b"\\x");
-        for byte in bytes {
-            value.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]));
-        }
+        value.extend(hexadecimal(bytes));
         value.push(0);
     }
 
@@ -94,6 +92,11 @@ impl<'c> Query<'c> {
             self.connection.fetched(result, sink)
         }
     }
+}
+
+/// The digits of bytes, two for each.
+pub(super) fn hexadecimal(bytes: &[u8]) -> impl Iterator<Item = u8> {
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]))
 }
 
 /// True if the transaction may succeed when it is repeated: the server could not serialize it, ended a deadlock, or gave

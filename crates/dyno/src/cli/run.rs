@@ -108,6 +108,10 @@ pub struct RunArgs {
     /// After the measured trials, run three more that time each single operation of key-value tests
     #[arg(long, help_heading = LONG)]
     pub latency: bool,
+    /// Time each statement of each operation in suites with many clients, and show the times by statement; each costs two
+    /// more readings of the clock
+    #[arg(long, help_heading = LONG)]
+    pub statements: bool,
     /// The contender with which to compare the others [default: the first]
     #[arg(long, value_name = "CONTENDER", help_heading = WORK)]
     pub baseline: Option<String>,

@@ -14,11 +14,11 @@ const PASSWORD: &str = "Sesame-0pen!";
 const QUICK: &str =
     "run speedtest --scale 0.02 --only 15 --trials 1 --no-warm-up --quiet --with sqlite:memory -o run.jsonl";
 /// The drivers of each protocol, as a URL names them.
-const POSTGRES: [&str; 4] = ["", "+pgx", "+pq", "+psycopg"];
+pub const POSTGRES: [&str; 4] = ["", "+pgx", "+pq", "+psycopg"];
 const MARIADB: [&str; 3] = ["", "+go-sql-driver", "+pymysql"];
 
 /// Runs by one URL for each driver.
-fn run(place: &Place, urls: &[String], code: i32) -> String {
+pub fn run(place: &Place, urls: &[String], code: i32) -> String {
     let mut command = place.command();
     command.args(QUICK.split_whitespace()).args(urls.iter().map(|url| format!("--url={url}")));
     let result: crate::common::Result = command.output().unwrap().into();
@@ -82,7 +82,7 @@ fn sent_nothing(url: &str, seen: &[u8]) {
 }
 
 /// A certificate for 127.0.0.1 that signs itself, and its key, readable to the server's account.
-fn certificate(place: &Place, name: &str) -> (String, String) {
+pub fn certificate(place: &Place, name: &str) -> (String, String) {
     let files = [format!("{name}.pem"), format!("{name}.key")];
     let [file, key] = files.map(|name| place.path(&name).display().to_string());
     let arguments =

@@ -78,6 +78,9 @@ impl Runner<'_> {
         if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
             ask_for_intervals(&mut job, every);
         }
+        if run.schedule.statements && contender.runner.statements {
+            ask_for_statements(&mut job);
+        }
         let observer = &mut *self.observer;
         let mut trial = self.conduct.run_tidily(contender, &job, |report| match report {
             Report::Begins(test) => observer.test_begins(test, run),
@@ -113,6 +116,15 @@ impl Runner<'_> {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// Has the runner time each statement, in mixes.
+fn ask_for_statements(job: &mut Job) {
+    for test in &mut job.tests {
+        if let Work::Mix(mix) = &mut test.work {
+            mix.times_statements = true;
         }
     }
 }

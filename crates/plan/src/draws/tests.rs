@@ -11,7 +11,7 @@ fn whole(from: i64, to: i64, law: ValueDistribution) -> Source {
 }
 
 fn drawn(name: &str, weight: &str) -> Drawn {
-    Drawn { name: name.into(), weight: Course::parse(weight).unwrap(), clients: None }
+    Drawn { name: name.into(), weight: Course::parse(weight).unwrap(), clients: None, patience_ns: None }
 }
 
 fn mix() -> Mix {

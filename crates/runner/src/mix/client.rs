@@ -136,6 +136,9 @@ impl Client<'_> {
             }
             None => recorder.failed(class, times, retried, String::new),
         }
+        if matches!(ended.tried, Some(Tried::Done | Tried::Undone)) {
+            recorder.statements(class, done, doer.executions());
+        }
         Ok(done)
     }
 
@@ -170,7 +173,7 @@ impl Client<'_> {
             if !doer.is_retryable(&error) {
                 return Err(error);
             }
-            if since(began).saturating_sub(sent) > self.mix.patience_ns {
+            if since(began).saturating_sub(sent) > self.mix.patience_of(class) {
                 return Ok(Ended { retried, tried: None });
             }
             retried += 1;
@@ -209,6 +212,16 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// The position of its first statement among those of all classes.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The number of statements of its class.
+    pub fn statements(&self) -> usize {
+        self.of.statements.len()
+    }
+
     /// The number in a field of its step.
     #[inline]
     pub fn number(&self, field: usize) -> i64 {

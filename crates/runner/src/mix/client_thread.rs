@@ -18,6 +18,7 @@ use super::reporting::ReportingExecutor;
 use super::section::{ProcessClients, sleep_until};
 use super::short_session::{Connector, Sessions, visit};
 use super::store::StoreClient;
+use super::timing::TimingExecutor;
 use crate::{Answer, Session};
 
 /// The state that all clients of a process share.
@@ -30,6 +31,8 @@ pub struct Shared<'a> {
     pub firsts: Vec<usize>,
     pub programs: Vec<Option<Program>>,
     pub board: &'a Board,
+    /// For each class the number of statements that are timed; empty where none are.
+    pub timed: Vec<usize>,
 }
 
 /// A client's channels to the thread that starts it.
@@ -58,6 +61,9 @@ pub fn be_client<'b, S: Session>(
     };
     match &mix.store {
         None => match session.prepare(mix) {
+            Ok(statements) if mix.times_statements => {
+                be_doer(place, TimingExecutor::new(Sql(statements)), shared, lines)
+            }
             Ok(statements) => be_doer(place, Sql(statements), shared, lines),
             Err(error) => failed(error),
         },
@@ -110,11 +116,12 @@ fn live<'a, 'b>(
     lines: Lines,
     work: impl FnOnce(&mut Client<'a>, Instant, &mut Recorder) -> Result<()>,
 ) -> Option<Recorder<'b>> {
-    let Shared { mix, steps, part, window, stop, firsts, programs, board } = shared;
+    let Shared { mix, steps, part, window, stop, firsts, programs, board, timed } = shared;
     let mut answer = Answer::new();
     answer.begin(false);
     let classes = mix.classes.len() + usize::from(mix.session.is_some());
     let mut recorder = Recorder::new(board, classes, is_due);
+    recorder.time_statements(timed);
     let steps = &steps[if part.next.is_some() { 0 } else { place }];
     let room = |program: &Option<Program>| program.as_ref().map_or_else(Vec::new, Program::room);
     let kept: Vec<Vec<KeptRows>> = programs.iter().map(room).collect();

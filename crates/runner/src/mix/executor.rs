@@ -4,6 +4,7 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
 
 use super::client::{Attempt, Tried};
+use super::timing::Execution;
 use super::{Prepared, Values};
 
 /// Does operations, all within the clock.
@@ -20,6 +21,12 @@ pub trait Executor {
     /// Returns true if an error has this code.
     fn has_code(&self, _error: &Error, _code: &str) -> bool {
         false
+    }
+
+    /// The durations of the statements of the last operation, where they are timed.
+    #[inline]
+    fn executions(&self) -> &[Execution] {
+        &[]
     }
 }
 
@@ -45,10 +52,7 @@ impl<P: Prepared> Executor for Sql<P> {
     fn transaction(&mut self, purpose: Purpose, work: Attempt) -> Result<Tried> {
         self.0.begin(purpose)?;
         let done = work.with(self).and_then(|tried| {
-            match tried {
-                Tried::Done => self.0.commit()?,
-                Tried::Undone | Tried::Missing(_) | Tried::Ignored => self.0.rollback()?,
-            }
+            self.end(tried)?;
             Ok(tried)
         });
         done.map_err(|error| self.undo(error))
@@ -64,9 +68,18 @@ impl<P: Prepared> Executor for Sql<P> {
 }
 
 impl<P: Prepared> Sql<P> {
+    /// Ends a transaction in which no error happened.
+    #[inline]
+    pub fn end(&mut self, tried: Tried) -> Result<()> {
+        match tried {
+            Tried::Done => self.0.commit(),
+            Tried::Undone | Tried::Missing(_) | Tried::Ignored => self.0.rollback(),
+        }
+    }
+
     /// Ends the transaction in which an error happened.
     #[cold]
-    fn undo(&mut self, error: Error) -> Error {
+    pub fn undo(&mut self, error: Error) -> Error {
         match self.0.rollback() {
             Ok(()) => error,
             // The first error is the cause.

@@ -6,7 +6,8 @@
 //! `visitor` that of one that comes and goes, `life` is the code of a client before and after its loop, `section`
 //! starts all clients of a process at once, `processes` those of several processes. `doer` is the interface that
 //! executes an operation's statements, `store` implements it for a store of keys and values, and `invariants` checks
-//! that store afterwards. `reporting` reports when each operation begins and ends.
+//! that store afterwards. `reporting` reports when each operation begins and ends, `timing` times each statement, and `text`
+//! puts values into the text of statements that are not prepared.
 
 mod client;
 mod client_thread;
@@ -25,6 +26,8 @@ mod steps;
 mod store;
 #[cfg(test)]
 mod tests;
+mod text;
+mod timing;
 
 pub use invariants::read_back;
 pub(crate) use processes::{CLIENT, be_client};
@@ -33,3 +36,4 @@ pub use section::perform;
 pub use short_session::Connector;
 pub use statements::{NoStatements, Prepared, Statement, statements};
 pub use steps::{Step, Steps, Value};
+pub use text::TextStatement;

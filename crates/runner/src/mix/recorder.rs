@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use dyno_gauge::Histogram;
-use dyno_protocol::{Class, Response, Tick};
+use dyno_protocol::{Class, Response, StatementTimes, Tick};
+
+use super::timing::Execution;
 
 /// The length of a tick, in nanoseconds.
 const TICK: u64 = 1_000_000_000;
@@ -52,6 +54,8 @@ struct Counts {
     unfinished: Option<Histogram>,
     /// Only where operations are due at a time.
     due: Option<Due>,
+    /// The executions of each statement, where they are timed.
+    statements: Vec<Histogram>,
 }
 
 /// Further histograms of operations that are due at a time.
@@ -78,6 +82,7 @@ impl Counts {
             response,
             unfinished,
             due,
+            statements: Vec::new(),
         }
     }
 
@@ -100,6 +105,7 @@ impl Counts {
             own.wait.add(&other.wait);
             own.late.add(&other.late);
         }
+        self.statements.iter_mut().zip(&other.statements).for_each(|(own, other)| own.add(other));
     }
 
     fn reported(&self, class: &str) -> Class {
@@ -120,6 +126,11 @@ impl Counts {
             service: of_due(|due| &due.service),
             wait: of_due(|due| &due.wait),
             late: of_due(|due| &due.late),
+            statements: self
+                .statements
+                .iter()
+                .map(|times| StatementTimes { text: String::new(), response: times.response() })
+                .collect(),
         }
     }
 }
@@ -247,6 +258,23 @@ impl<'b> Recorder<'b> {
             anew: false,
             place: 0,
             ends,
+        }
+    }
+
+    /// Makes room for the executions of this number of statements of each class.
+    pub fn time_statements(&mut self, counts: &[usize]) {
+        for (class, &count) in self.all.iter_mut().zip(counts) {
+            class.statements = (0..count).map(|_| Histogram::with_digits(3)).collect();
+        }
+    }
+
+    /// Counts the executions of the statements of an operation that was done at a moment.
+    #[inline]
+    pub fn statements(&mut self, class: usize, done: u64, executions: &[Execution]) {
+        let Window { from, until } = self.board.window;
+        if !executions.is_empty() && (from..until).contains(&done) {
+            let histograms = &mut self.all[class].statements;
+            executions.iter().for_each(|&(place, duration)| histograms[place].record(duration));
         }
     }
 

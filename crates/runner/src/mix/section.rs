@@ -16,6 +16,7 @@ use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use super::reporter::Reporter;
 use super::short_session::Sessions;
+use super::timing;
 use crate::clock::Clock;
 use crate::trial::TestContext;
 use crate::{Engine, Session};
@@ -84,7 +85,8 @@ pub fn perform_part<E: Engine>(
     let board = Board::new(window, names.len(), mix.interval_ns.is_some());
     let programs = mix.classes.iter().map(|class| Program::new(mix, class)).collect::<Result<_>>()?;
     let (stop, firsts) = (AtomicBool::new(false), firsts(mix));
-    let shared = Shared { mix, steps: &steps, part, window, stop, firsts, programs, board: &board };
+    let timed = timing::counts(mix);
+    let shared = Shared { mix, steps: &steps, part, window, stop, firsts, programs, board: &board, timed };
     let shared = &shared;
     let (sum, sample) = match mix.session {
         Some(each) => {
@@ -108,7 +110,10 @@ pub fn perform_part<E: Engine>(
             done
         }
     };
-    let classes = sum.reported(&names);
+    let mut classes = sum.reported(&names);
+    for (class, reported) in mix.classes.iter().zip(&mut classes) {
+        timing::name(class, &mut reported.statements);
+    }
     // To connect is no operation of the suite.
     let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
     Ok(Sample { operations, classes, ticks: board.reported(&names), ..sample })

@@ -1,6 +1,7 @@
 //! The loop of a client that comes and goes: it connects when a session is due, does the session's steps and leaves.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -9,9 +10,10 @@ use dyno_protocol::{CONNECT, MixWork};
 
 use super::Steps;
 use super::client::{Client, since, wait, wake_in_time};
-use super::executor::Sql;
+use super::executor::{Executor, Sql};
 use super::recorder::{Recorder, Times};
 use super::section::firsts;
+use super::timing::TimingExecutor;
 use crate::Session;
 
 /// Lets sessions in, from any thread.
@@ -104,19 +106,35 @@ pub fn visit<'a, S: Session>(
         }
         let sent = if due > free { wait(began, due) } else { free };
         let mut session = door().context(CONNECT)?;
-        let mut doer = Sql(session.prepare(mix).context(CONNECT)?);
-        let mut done = since(began);
+        let doer = Sql(session.prepare(mix).context(CONNECT)?);
+        let done = since(began);
         recorder.done(connect, Times { due: Some(due), free, sent, done }, 0, false);
-        for step in place..place + sessions.each {
-            if done >= until || client.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            done = client.step(&mut doer, &steps.get(step), (None, done, done), began, recorder)?;
+        let own = place..place + sessions.each;
+        if mix.times_statements {
+            take(client, TimingExecutor::new(doer), own, (began, done), recorder)?;
+        } else {
+            take(client, doer, own, (began, done), recorder)?;
         }
-        drop(doer);
         session.close().context("leaving")?;
         free = since(began);
     }
     client.leave(0, sessions.each, recorder, |_| connect);
+    Ok(())
+}
+
+/// Takes the steps of one session, one after another, from the moment at which it could send the first.
+fn take(
+    client: &mut Client,
+    mut doer: impl Executor,
+    own: Range<u64>,
+    (began, mut done): (Instant, u64),
+    recorder: &mut Recorder,
+) -> Result<()> {
+    for step in own {
+        if done >= client.window.until || client.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        done = client.step(&mut doer, &client.steps.get(step), (None, done, done), began, recorder)?;
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The interface of a session with prepared statements.
 
 use anyhow::{Error, Result};
-use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, Sink};
+use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, QueryProtocol, Sink};
 
 use super::Values;
 
@@ -42,6 +42,10 @@ pub struct Statement {
     pub sql: String,
     /// For each placeholder where its value comes from.
     pub parameters: Vec<MixValue>,
+    /// The texts around its parameters.
+    pub pieces: Vec<String>,
+    /// True if it is not to be prepared beforehand.
+    pub is_simple: bool,
 }
 
 /// The statements of all classes, in order, with the placeholders that a driver has: `placeholder` gets the number of
@@ -54,8 +58,17 @@ pub fn statements(mix: &MixWork, placeholder: impl Fn(usize) -> String) -> Vec<S
             _ => sql + &placeholder(place) + piece,
         })
     };
-    let all = mix.classes.iter().flat_map(|class| &class.statements);
-    all.map(|statement| Statement { sql: sql(statement), parameters: statement.parameters.clone() }).collect()
+    let all = mix.classes.iter().flat_map(|class| {
+        let is_simple = class.protocol == QueryProtocol::Simple;
+        class.statements.iter().map(move |statement| (statement, is_simple))
+    });
+    let statement = |(statement, is_simple): (&MixStatement, bool)| Statement {
+        sql: sql(statement),
+        parameters: statement.parameters.clone(),
+        pieces: statement.text.clone(),
+        is_simple,
+    };
+    all.map(statement).collect()
 }
 
 /// The prepared statements of an engine that has no SQL.

@@ -16,6 +16,7 @@ mod probes;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod settings;
+mod statements;
 pub(crate) mod sustained;
 mod timeline;
 
@@ -27,7 +28,7 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 14] = [
+const VIEWS: [Parts; 15] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -39,6 +40,7 @@ const VIEWS: [Parts; 14] = [
     sustained::PARTS,
     probes::PARTS,
     latency::PARTS,
+    statements::PARTS,
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,

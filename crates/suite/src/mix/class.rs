@@ -7,7 +7,7 @@
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{MixRows, Pause, Purpose, StoreDoes};
+use dyno_protocol::{MixRows, Pause, Purpose, QueryProtocol, StoreDoes};
 
 use super::course::seconds;
 use super::{Class, pieces::pieces, store};
@@ -31,6 +31,8 @@ pub struct RenderedClass {
     pub pauses: Vec<Pause>,
     /// The codes of errors with which its operations may end.
     pub ignores: Vec<String>,
+    /// The way in which its statements reach the database.
+    pub protocol: QueryProtocol,
     /// The store on which its statements are operations, where they are no SQL.
     pub store: Option<String>,
 }
@@ -163,6 +165,7 @@ impl Suite {
             rollback: class.rollback.clone(),
             pauses: reader.pauses,
             ignores: class.ignore.clone(),
+            protocol: class.protocol,
             store: reader.store,
         })
     }

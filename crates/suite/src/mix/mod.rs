@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{CONNECT, Purpose, TimeWindow};
+use dyno_protocol::{CONNECT, Purpose, QueryProtocol, TimeWindow};
 use dyno_record::Parameters;
 use serde::Deserialize;
 use toml::Spanned;
@@ -52,6 +52,11 @@ pub struct Class {
     /// The codes of errors with which its operations may end, as a suite plans it.
     #[serde(default)]
     pub ignore: Vec<String>,
+    /// The way in which its statements reach the database; absent: prepared.
+    #[serde(default)]
+    pub protocol: QueryProtocol,
+    /// The time for which one of its operations may wait for locks and be tried again, in seconds; absent: the test's.
+    pub patience: Option<Number>,
 }
 
 /// The most operations of a session: with more, a client counts as staying connected.
@@ -95,6 +100,8 @@ pub struct Drawn {
     pub weight: Course,
     /// The number of clients that do only this class; None: it is for the clients that no class has to itself.
     pub clients: Option<u32>,
+    /// The time for which one of its operations may be tried again, in nanoseconds; None: that of the mix.
+    pub patience_ns: Option<u64>,
 }
 
 impl Mix {
@@ -227,7 +234,19 @@ impl Suite {
                 at("clients")
             );
             ensure!(weight.bounds().0 >= 0.0, "{}: a weight is 0 or more", at("weight"));
-            Ok(Drawn { name: name.clone(), weight, clients: clients.map(|clients| clients as u32) })
+            let patience = class.patience.as_ref().map(|patience| patience.value(renderer)).transpose();
+            let patience = patience.with_context(|| at("patience"))?;
+            ensure!(
+                patience.is_none_or(|seconds| seconds > 0.0 && seconds <= 86_400.0),
+                "{} is more than 0 seconds, and 86400 at most",
+                at("patience")
+            );
+            Ok(Drawn {
+                name: name.clone(),
+                weight,
+                clients: clients.map(|clients| clients as u32),
+                patience_ns: patience.map(|seconds| (seconds * 1e9) as u64),
+            })
         });
         drawn.collect()
     }
@@ -252,6 +271,12 @@ impl Suite {
             );
             let at_stores = !class.ignore.is_empty() && test.is_for_stores();
             ensure!(!at_stores, "{}: stores of keys and values have no codes to `ignore`", place());
+            let is_prepared = class.protocol == QueryProtocol::Prepared;
+            ensure!(
+                is_prepared || !test.is_for_stores(),
+                "{}: stores of keys and values have no `protocol`",
+                place()
+            );
         }
         let line = self.line_of(test.title.span().start);
         let place = || format!("{}:{line}: test {}", self.path.display(), test.id);

@@ -1,12 +1,13 @@
 //! Response times of single operations: percentiles of the trials in which each was timed, by class where a test has
 //! classes.
 
-use dyno_protocol::{Class, Response, quantile};
+use dyno_protocol::{Class, Response, StatementTimes, quantile};
 use dyno_record::{Run, SampleRecord};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::statements::{self, StatementLine};
 use crate::disturbance::Disturbances;
 use crate::figures::{has_enough, used};
 use crate::statistics::median;
@@ -73,7 +74,7 @@ pub struct PerMinute {
 }
 
 /// The latency of a contender in a test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyLine {
     /// The contender, by its position in the run.
     pub contender: usize,
@@ -103,6 +104,9 @@ pub struct LatencyLine {
     /// the durations include it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<Percentiles>,
+    /// The executions of its statements, in order, where they were timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementLine>,
 }
 
 /// The latency of a run; none where no operations were timed.
@@ -191,6 +195,7 @@ fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
             undone: sum.undone,
             ignored: sum.ignored,
             late: Response::merged(sum.late).and_then(|late| percentiles(&late, 0)),
+            statements: statements::lines(&sum.statements),
         })
     };
     sums.into_iter().filter_map(line).collect()
@@ -208,6 +213,7 @@ struct Sum<'r> {
     responses: Vec<&'r Response>,
     unfinished: Vec<&'r Response>,
     late: Vec<&'r Response>,
+    statements: Vec<&'r [StatementTimes]>,
 }
 
 impl<'r> Sum<'r> {
@@ -222,6 +228,7 @@ impl<'r> Sum<'r> {
         self.responses.push(&class.response);
         self.unfinished.push(&class.unfinished);
         self.late.push(&class.late);
+        self.statements.push(&class.statements);
     }
 }
 
@@ -251,7 +258,7 @@ fn at_least(found: &Percentiles, unfinished: Option<&Histogram<u64>>, failed: u6
 }
 
 /// The percentiles of the operations that succeeded, with `failed` more that did not; none if none succeeded.
-fn percentiles(succeeded: &Histogram<u64>, failed: u64) -> Option<Percentiles> {
+pub(super) fn percentiles(succeeded: &Histogram<u64>, failed: u64) -> Option<Percentiles> {
     let count = succeeded.len();
     let below = |share: f64| quantile(succeeded, share, failed);
     let reported = |share: f64| below(share).filter(|_| has_enough(count + failed, share));

@@ -14,6 +14,7 @@ mod probes;
 mod published;
 pub(crate) mod scaling;
 mod settings;
+mod statements;
 pub(crate) mod sustained;
 mod timeline;
 
@@ -33,6 +34,7 @@ pub use latency::{Latency, LatencyLine, LatencyTest, PerMinute, Percentiles};
 pub(crate) use probes::is_disproved;
 pub use probes::{Anomaly, Probe, Probed, Seen};
 pub use published::{Published, PublishedPoint, PublishedSeries};
+pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
 

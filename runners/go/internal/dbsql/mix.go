@@ -2,6 +2,7 @@ package dbsql
 
 import (
 	"database/sql"
+	"strings"
 
 	"dyno/runners/go/internal/protocol"
 	"dyno/runners/go/internal/runner"
@@ -25,6 +26,9 @@ type Engine struct {
 	BeginWrite string
 	// IsText says whether the statements of transactions are sent as text: not every server prepares them.
 	IsText bool
+	// Literal spells a value as SQL, for the text of a statement that is not prepared; nil: such a statement is sent with
+	// its parameters, as the driver does that without Prepare.
+	Literal func(value any) (string, error)
 	// Explain rewords an error in common terms; nil: as it is.
 	Explain func(error) error
 	// MayPass says whether what failed so may succeed if it is tried again.
@@ -35,9 +39,13 @@ type Engine struct {
 	Undone func(error) bool
 }
 
-// statement is a prepared one, with what it is executed with.
+// statement is what is executed, with what it is executed with.
 type statement struct {
+	// prepared is nil where it is not prepared beforehand.
 	prepared *sql.Stmt
+	// text is its text with placeholders, pieces what stands around them.
+	text   string
+	pieces []string
 	// sources has for each parameter where its value comes from, values their values.
 	sources []protocol.MixValue
 	values  []any
@@ -51,15 +59,18 @@ func NewSession(conn *Conn, with Engine, own bool) *Session {
 
 func (s *Session) Prepare(mix *protocol.Mix) error {
 	err := runner.PrepareAll(mix, s.with.Parameter, func(one runner.Statement) error {
-		prepared, err := s.conn.Prepare(one.SQL)
-		if err != nil {
-			return s.explain(err)
+		own := statement{text: one.SQL, pieces: one.Text, sources: one.Parameters, values: make([]any, len(one.Parameters)),
+			answers: runner.MayAnswer(one.SQL)}
+		if !one.IsSimple {
+			var err error
+			if own.prepared, err = s.conn.Prepare(one.SQL); err != nil {
+				return s.explain(err)
+			}
 		}
-		values := make([]any, len(one.Parameters))
-		s.statements = append(s.statements, statement{prepared, one.Parameters, values, runner.MayAnswer(one.SQL)})
+		s.statements = append(s.statements, own)
 		return nil
 	})
-	if err != nil || s.with.IsText {
+	if err != nil || s.with.IsText || runner.SendsText(mix) {
 		return err
 	}
 	reads, writes := runner.Has(mix, protocol.Read), runner.Has(mix, protocol.Write)
@@ -84,6 +95,9 @@ func (s *Session) Prepare(mix *protocol.Mix) error {
 func (s *Session) Run(place int, values *runner.Values, answer *runner.Answer) error {
 	one := &s.statements[place]
 	values.Fill(one.sources, one.values)
+	if one.prepared == nil {
+		return s.explain(s.send(one, answer))
+	}
 	if !one.answers {
 		_, err := one.prepared.ExecContext(background, one.values...)
 		return s.explain(err)
@@ -93,6 +107,33 @@ func (s *Session) Run(place int, values *runner.Values, answer *runner.Answer) e
 		err = s.conn.read(rows, answer)
 	}
 	return s.explain(err)
+}
+
+// send executes a statement that is not prepared beforehand.
+func (s *Session) send(one *statement, answer *runner.Answer) error {
+	text, values := one.text, one.values
+	if s.with.Literal != nil {
+		var filled strings.Builder
+		filled.WriteString(one.pieces[0])
+		for place, value := range values {
+			literal, err := s.with.Literal(value)
+			if err != nil {
+				return err
+			}
+			filled.WriteString(literal)
+			filled.WriteString(one.pieces[place+1])
+		}
+		text, values = filled.String(), nil
+	}
+	if !one.answers {
+		_, err := s.conn.conn.ExecContext(background, text, values...)
+		return err
+	}
+	rows, err := s.conn.conn.QueryContext(background, text, values...)
+	if err != nil {
+		return err
+	}
+	return s.conn.read(rows, answer)
 }
 
 func (s *Session) Begin(purpose protocol.Purpose) error {
@@ -134,7 +175,9 @@ func (s *Session) Close() error {
 	}
 	for i := range s.statements {
 		// One that does not close fails when it is used, and it is used no more.
-		_ = s.statements[i].prepared.Close()
+		if prepared := s.statements[i].prepared; prepared != nil {
+			_ = prepared.Close()
+		}
 	}
 	for _, one := range []*sql.Stmt{s.beginRead, s.beginWrite, s.commit, s.rollback} {
 		if one != nil {

@@ -24,7 +24,9 @@ type session struct {
 
 // statement is a prepared one, with what it is executed with.
 type statement struct {
+	// prepared is nil where it is prepared for each execution, from its text.
 	prepared *driver.Stmt
+	text     string
 	// sources has for each parameter where its value comes from, values their values.
 	sources []protocol.MixValue
 	values  []any
@@ -86,12 +88,16 @@ func (s *session) Prepare(mix *protocol.Mix) error {
 		return err
 	}
 	err := runner.PrepareAll(mix, dbsql.Question, func(one runner.Statement) error {
-		prepared, err := prepare(s.conn, one.SQL)
-		if err == nil {
-			values := make([]any, len(one.Parameters))
-			s.statements = append(s.statements, statement{prepared, one.Parameters, values, prepared.ColumnCount()})
+		own := statement{text: one.SQL, sources: one.Parameters, values: make([]any, len(one.Parameters))}
+		if !one.IsSimple {
+			var err error
+			if own.prepared, err = prepare(s.conn, one.SQL); err != nil {
+				return err
+			}
+			own.columns = own.prepared.ColumnCount()
 		}
-		return err
+		s.statements = append(s.statements, own)
+		return nil
 	})
 	reads, writes := runner.Has(mix, protocol.Read), runner.Has(mix, protocol.Write)
 	for _, one := range []struct {
@@ -120,15 +126,32 @@ func (s *session) Run(place int, values *runner.Values, answer *runner.Answer) e
 			one.values[i] = value
 		}
 	}
-	if one.columns == 0 {
-		return one.prepared.Exec(one.values...)
+	if one.prepared != nil {
+		return execute(one.prepared, one.columns, one.values, answer)
 	}
-	err := one.prepared.Bind(one.values...)
+	prepared, err := prepare(s.conn, one.text)
+	if err != nil {
+		return err
+	}
+	err = execute(prepared, prepared.ColumnCount(), one.values, answer)
+	// What it says is what went wrong before.
+	if after := prepared.Close(); err == nil {
+		err = after
+	}
+	return err
+}
+
+// execute executes a statement and reads every value of every row.
+func execute(prepared *driver.Stmt, columns int, values []any, answer *runner.Answer) error {
+	if columns == 0 {
+		return prepared.Exec(values...)
+	}
+	err := prepared.Bind(values...)
 	if err == nil {
-		err = read(one.prepared, one.columns, answer)
+		err = read(prepared, columns, answer)
 	}
 	// What it says is what went wrong before.
-	if after := one.prepared.Reset(); err == nil {
+	if after := prepared.Reset(); err == nil {
 		err = after
 	}
 	return err
@@ -158,7 +181,9 @@ func (s *session) Codes(err error) []string { return sqlite.Codes(code(err)) }
 
 func (s *session) Close() error {
 	for _, one := range s.statements {
-		_ = one.prepared.Close()
+		if one.prepared != nil {
+			_ = one.prepared.Close()
+		}
 	}
 	for _, one := range []*driver.Stmt{s.beginRead, s.beginWrite, s.commit, s.rollback} {
 		if one != nil {

@@ -31,6 +31,9 @@ func configOf(server *protocol.Server) (*mysql.Config, error) {
 	config.Collation = ""
 	// An UPDATE counts the rows that it finds, as on every engine.
 	config.ClientFoundRows = true
+	// A statement with parameters that is not prepared has them in its text, escaped by the driver. Those that are prepared
+	// are not concerned.
+	config.InterpolateParams = true
 	// The server reports how large a packet may be.
 	config.MaxAllowedPacket = 0
 	config.Timeout = 10 * time.Second

@@ -24,7 +24,9 @@ type client struct {
 
 // statement is a prepared one, with what it is executed with.
 type statement struct {
-	name string
+	// name is that of the prepared one, or the text of one that is not prepared.
+	name     string
+	isSimple bool
 	// sources has for each parameter where its value comes from.
 	sources []protocol.MixValue
 	// values has the formats of the results, and then the values of the parameters.
@@ -52,6 +54,12 @@ func (d *Database) Connect() (runner.Session, error) {
 
 func (c *client) Prepare(mix *protocol.Mix) error {
 	return runner.PrepareAll(mix, parameter, func(one runner.Statement) error {
+		if one.IsSimple {
+			values := make([]any, 1+len(one.Parameters))
+			values[0] = pgx.QueryExecModeSimpleProtocol
+			c.statements = append(c.statements, statement{name: one.SQL, isSimple: true, sources: one.Parameters, values: values})
+			return nil
+		}
 		name := fmt.Sprintf("dyno_%d", len(c.statements))
 		told, err := c.conn.Prepare(background, name, one.SQL)
 		if err != nil {
@@ -63,7 +71,7 @@ func (c *client) Prepare(mix *protocol.Mix) error {
 		}
 		values := make([]any, 1+len(one.Parameters))
 		values[0] = formats
-		c.statements = append(c.statements, statement{name, one.Parameters, values, told.Fields})
+		c.statements = append(c.statements, statement{name: name, sources: one.Parameters, values: values, columns: told.Fields})
 		return nil
 	})
 }
@@ -71,7 +79,7 @@ func (c *client) Prepare(mix *protocol.Mix) error {
 func (c *client) Run(place int, values *runner.Values, answer *runner.Answer) error {
 	one := &c.statements[place]
 	values.Fill(one.sources, one.values[1:])
-	if len(one.columns) == 0 {
+	if len(one.columns) == 0 && !one.isSimple {
 		_, err := c.conn.Exec(background, one.name, one.values[1:]...)
 		return c.explain(err)
 	}
@@ -80,6 +88,9 @@ func (c *client) Run(place int, values *runner.Values, answer *runner.Answer) er
 		return c.explain(err)
 	}
 	defer rows.Close()
+	if one.isSimple {
+		return c.explain(readText(rows, answer))
+	}
 	for rows.Next() {
 		for i, value := range rows.RawValues() {
 			if kind := one.columns[i].DataTypeOID; value != nil && formatOf(kind) == pgx.BinaryFormatCode {
@@ -91,6 +102,18 @@ func (c *client) Run(place int, values *runner.Values, answer *runner.Answer) er
 		answer.EndRow()
 	}
 	return c.explain(rows.Err())
+}
+
+// readText reads the rows of a statement that was sent by the simple protocol, whose values are texts.
+func readText(rows pgx.Rows, answer *runner.Answer) error {
+	for rows.Next() {
+		columns := rows.FieldDescriptions()
+		for i, value := range rows.RawValues() {
+			put(value, columns[i].DataTypeOID, answer)
+		}
+		answer.EndRow()
+	}
+	return rows.Err()
 }
 
 func (c *client) Begin(protocol.Purpose) error { return c.command("BEGIN") }
@@ -115,6 +138,9 @@ func (c *client) Close() error {
 		return c.session.Close()
 	}
 	for _, one := range c.statements {
+		if one.isSimple {
+			continue
+		}
 		if err := c.conn.Deallocate(background, one.name); err != nil {
 			return c.explain(err)
 		}

@@ -89,6 +89,14 @@ type Waiting struct {
 	Nanoseconds int64 `json:"nanoseconds"`
 }
 
+// Interval is what clients of a mix did lately: the operations that they have handed over since the interval before.
+type Interval struct {
+	// ElapsedNS is how long the mix has been measured, Nanoseconds how long the interval is.
+	ElapsedNS   int64   `json:"elapsed_ns"`
+	Nanoseconds int64   `json:"nanoseconds"`
+	Classes     []Class `json:"classes"`
+}
+
 // Class is what became of the operations of one class. Durations are HdrHistograms in their compressed
 // encoding, empty where there are none.
 type Class struct {
@@ -118,6 +126,16 @@ type Class struct {
 	Wait string `json:"wait,omitempty"`
 	// Late has how much later than due they were sent though a client was free.
 	Late string `json:"late,omitempty"`
+	// Statements has the executions of its statements, where the mix asks for their times.
+	Statements []StatementTimes `json:"statements,omitempty"`
+}
+
+// StatementTimes has how long the executions of a statement took, in operations that were done.
+type StatementTimes struct {
+	// Text is that of the statement, with "?" for each parameter; "BEGIN" and "COMMIT" are the beginning of a transaction
+	// and its end.
+	Text     string `json:"text"`
+	Response string `json:"response"`
 }
 
 // Tick is a part of a section.

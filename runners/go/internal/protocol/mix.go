@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Mix is the input of the model mix: classes of operations, and for each client a file of steps that says
 // which it does, with what.
@@ -21,6 +24,11 @@ type Mix struct {
 	// Tells is the position of a field: each client says its number right before it does a step and right after the
 	// step is done; nil: nothing is said.
 	Tells *int `json:"tells"`
+	// IntervalNS is how often what was done since the last time is reported, in nanoseconds, in a mix that lasts a time; 0:
+	// never.
+	IntervalNS int64 `json:"interval_ns"`
+	// TimesStatements says whether each statement of each operation is timed.
+	TimesStatements bool `json:"times_statements"`
 	// Session is how many steps a session has: a client that is free takes the next so many of the file that all share,
 	// connects when the first of them is due, does them and leaves; nil: each client is connected all the time.
 	Session *int `json:"session"`
@@ -80,6 +88,31 @@ type MixClass struct {
 	Pauses []Pause `json:"pauses"`
 	// Ignores are codes of errors with which an operation may end.
 	Ignores []string `json:"ignores"`
+	// Protocol is the way in which its statements reach the database: "simple", or empty, which is "prepared".
+	Protocol string `json:"protocol"`
+	// PatienceNS is how long one of its operations may wait for locks, in nanoseconds; nil: as long as the mix says.
+	PatienceNS *int64 `json:"patience_ns"`
+}
+
+// Simple is the protocol of a class whose statements are never prepared beforehand.
+const Simple = "simple"
+
+// PatienceOf is how long an operation of a class, by position, may wait for locks, in nanoseconds.
+func (m *Mix) PatienceOf(class int) int64 {
+	if own := m.Classes[class].PatienceNS; own != nil {
+		return *own
+	}
+	return m.PatienceNS
+}
+
+// ShortestPatience is how long an operation of any class may wait for locks, in nanoseconds: what a connection may wait
+// that has one limit for all. An operation that may wait longer is tried again.
+func (m *Mix) ShortestPatience() int64 {
+	shortest := int64(math.MaxInt64)
+	for class := range m.Classes {
+		shortest = min(shortest, m.PatienceOf(class))
+	}
+	return shortest
 }
 
 // MixLoop is statements that are repeated together, once for each item of a list.

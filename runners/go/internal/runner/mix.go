@@ -31,6 +31,8 @@ type mixWork struct {
 	programs []program
 	// tell reports the progress of an operation; nil where nothing is reported.
 	tell func(protocol.Operation) error
+	// report reports an interval; nil where none are reported.
+	report func(protocol.Interval) error
 }
 
 func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
@@ -39,6 +41,10 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 	}
 	if w.mix.Tells != nil {
 		w.tell = func(operation protocol.Operation) error { return t.events.send("operation", operation) }
+	}
+	if w.mix.IntervalNS > 0 && w.mix.Lasts != nil {
+		w.report = func(interval protocol.Interval) error { return t.events.send("interval", interval) }
+		w.board.news = newCounts(len(w.names), tickDigits, false)
 	}
 	sample, all, err := w.part(t)
 	if err != nil {
@@ -58,6 +64,7 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 		return sample, errors.New("no operation succeeded within the time" + why)
 	}
 	sample.Classes, sample.Ticks = told(all, w.names), w.board.told(w.names)
+	nameStatements(w.mix, sample.Classes)
 	return sample, nil
 }
 

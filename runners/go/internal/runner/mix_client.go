@@ -42,6 +42,17 @@ type client struct {
 	answer *Answer
 	// tell reports the progress of an operation; nil where nothing is reported.
 	tell func(protocol.Operation) error
+	// timing times each statement; nil where none are timed.
+	timing *timing
+}
+
+// use lets the client work with a session from now on.
+func (c *client) use(session Session) {
+	c.session, c.keeps = session, !isHarness(session)
+	if c.timing != nil {
+		c.timing.Session = session
+		c.session = c.timing
+	}
 }
 
 // work does steps until the time is up, or until all are done. began is when the clients began.
@@ -101,6 +112,9 @@ func (c *client) step(step Step, times times, began moment, recorder *recorder) 
 		return 0, fmt.Errorf("class %s: %w", c.mix.Classes[class].Name, err)
 	}
 	times.done = began.since()
+	if c.timing != nil && (ended.how == endedDone || ended.how == endedUndone) {
+		recorder.statements(class, times.done, c.timing.executions)
+	}
 	switch ended.how {
 	case endedLate:
 		recorder.failed(class, times, retried, "")
@@ -158,7 +172,7 @@ func (c *client) operation(class int, step Step, sent int64, began moment) (retr
 		if !c.session.MayPass(err) {
 			return retried, ended, err
 		}
-		if began.since()-sent > c.mix.PatienceNS {
+		if began.since()-sent > c.mix.PatienceOf(class) {
 			return retried, outcome{how: endedLate}, nil
 		}
 		retried++
@@ -176,6 +190,9 @@ func (c *client) ignores(class int, err error) bool {
 
 // attempt is one try, of which the client says when it begins and when it is done, if it is to.
 func (c *client) attempt(class int, step Step) (outcome, error) {
+	if c.timing != nil {
+		c.timing.start(&c.mix.Classes[class], c.firsts[class])
+	}
 	if c.tell == nil {
 		return c.try(class, step)
 	}

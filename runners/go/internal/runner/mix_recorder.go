@@ -45,6 +45,8 @@ type counts struct {
 	unfinished durations
 	// Further durations of operations that are due at a time; nil where they are not.
 	service, wait, late durations
+	// statements has the executions of each statement, where they are timed.
+	statements []durations
 }
 
 // durations is a histogram of nanoseconds.
@@ -103,6 +105,13 @@ func (c *counts) add(other *counts) {
 	c.service.add(other.service)
 	c.wait.add(other.wait)
 	c.late.add(other.late)
+	for place := range other.statements {
+		if place >= len(c.statements) {
+			c.statements = append(c.statements, other.statements[place])
+		} else {
+			c.statements[place].add(other.statements[place])
+		}
+	}
 }
 
 // join adds what another process reported of the same class.
@@ -131,6 +140,16 @@ func (c *counts) join(told protocol.Class) error {
 			part.others.Histogram = decoded
 		}
 	}
+	for _, told := range told.Statements {
+		decoded := newDurations(3)
+		if told.Response != "" {
+			var err error
+			if decoded.Histogram, err = hdrhistogram.Decode([]byte(told.Response)); err != nil {
+				return fmt.Errorf("a client tells durations that nobody understands: %w", err)
+			}
+		}
+		other.statements = append(other.statements, decoded)
+	}
 	c.add(&other)
 	return nil
 }
@@ -150,9 +169,14 @@ func told(all []counts, names []string) []protocol.Class {
 		if response == "" {
 			response = c.response.told()
 		}
+		var statements []protocol.StatementTimes
+		for _, one := range c.statements {
+			statements = append(statements, protocol.StatementTimes{Response: one.told()})
+		}
 		list = append(list, protocol.Class{
 			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone, Ignored: c.ignored, Acknowledged: c.acknowledged,
 			Response: response, Unfinished: c.unfinished.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
+			Statements: statements,
 		})
 	}
 	return list
@@ -261,6 +285,17 @@ type board struct {
 	// packed is how many ticks are, from the first on.
 	packed int64
 	ticks  []second
+	// news is what was added since it was last taken; nil where intervals are not reported.
+	news []counts
+}
+
+// takeNews is what was added since this was last called, with the names of the classes.
+func (b *board) takeNews(names []string) []protocol.Class {
+	empty := newCounts(len(names), tickDigits, false)
+	b.lock.Lock()
+	empty, b.news = b.news, empty
+	b.lock.Unlock()
+	return told(empty, names)
 }
 
 // newBoard is an empty one. Where all steps are done once there are no ticks.
@@ -280,6 +315,9 @@ func (b *board) add(place int64, tick []counts, succeeded hundredths) {
 	defer b.lock.Unlock()
 	// What this program has encoded it can decode.
 	_ = b.ticks[place].add(tick, succeeded)
+	for i := range b.news {
+		b.news[i].add(&tick[i])
+	}
 	if place < b.packed {
 		b.ticks[place].pack()
 	}
@@ -319,6 +357,29 @@ func newRecorder(board *board, classes int, isDue bool) *recorder {
 		ends = board.window.from + tickNS
 	}
 	return &recorder{board: board, all: newCounts(classes, 3, isDue), tick: newCounts(classes, tickDigits, false), ends: ends}
+}
+
+// timeStatements makes room for the executions of the statements of each class.
+func (r *recorder) timeStatements(mix *protocol.Mix) {
+	if mix.Store != nil {
+		return
+	}
+	for i := range mix.Classes {
+		for range timedTexts(&mix.Classes[i]) {
+			r.all[i].statements = append(r.all[i].statements, newDurations(3))
+		}
+	}
+}
+
+// statements counts the executions of the statements of an operation that was done at a moment.
+func (r *recorder) statements(class int, done int64, executions []execution) {
+	statements := r.all[class].statements
+	if len(statements) == 0 || done < r.board.window.from || done >= r.board.window.until {
+		return
+	}
+	for _, one := range executions {
+		statements[one.place].record(one.took)
+	}
 }
 
 // done counts an operation that succeeded, or was rolled back as planned, after this many tries that did not.

@@ -11,6 +11,9 @@ import (
 // notice is how long before they begin the clients receive the order to, so that all of them have it.
 const notice = 5 * time.Millisecond
 
+// later is how long after its end an interval is reported: clients hand a second over with their next operation.
+const later = 50 * time.Millisecond
+
 // lines are between a client and the section that starts it.
 type lines struct {
 	// ready gets nil when the client is ready, or why it is not.
@@ -57,6 +60,9 @@ func (w *mixWork) together(t *trial, sessions []Session) (sample protocol.Sample
 	isDue := w.steps[0].get(0).due() > 0
 	for place, session := range sessions {
 		recorders[place] = newRecorder(w.board, len(w.names), isDue)
+		if w.mix.TimesStatements {
+			recorders[place].timeStatements(w.mix)
+		}
 		go w.beClient(place, session, recorders[place], lines)
 	}
 	for range clients {
@@ -129,13 +135,29 @@ func (w *mixWork) wait(began moment, lines lines) (missing int, last int64, err 
 		defer timer.Stop()
 		isOver = timer.C
 	}
-	for missing = w.mix.Clients; missing > 0; missing-- {
+	var isDue <-chan time.Time
+	var reported int64
+	next := func() {
+		until := w.window.from + (reported+1)*w.mix.IntervalNS + later.Nanoseconds()
+		isDue = time.After(time.Duration(until - began.since()))
+	}
+	if w.report != nil {
+		next()
+	}
+	for missing = w.mix.Clients; missing > 0; {
 		select {
 		case one := <-lines.done:
-			if one.err != nil {
-				return missing - 1, last, one.err
+			if missing--; one.err != nil {
+				return missing, last, one.err
 			}
 			last = max(last, one.at)
+		case <-isDue:
+			reported++
+			interval := protocol.Interval{ElapsedNS: reported * w.mix.IntervalNS, Nanoseconds: w.mix.IntervalNS, Classes: w.board.takeNews(w.names)}
+			if err := w.report(interval); err != nil {
+				return missing, last, err
+			}
+			next()
 		case <-isOver:
 			return missing, last, nil
 		}
@@ -159,12 +181,18 @@ func (w *mixWork) beClient(place int, session Session, recorder *recorder, lines
 	if !goes || err != nil {
 		return
 	}
-	client := &client{mix: w.mix, session: session, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts,
-		programs: w.programs, keeps: !isHarness(session), answer: &Answer{}, tell: w.tell}
+	client := &client{mix: w.mix, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts,
+		programs: w.programs, answer: &Answer{}, tell: w.tell}
 	for i := range w.mix.Classes {
 		client.kept = append(client.kept, make([]Answer, len(w.mix.Classes[i].Statements)))
 	}
 	client.answer.begin(false)
+	if w.mix.TimesStatements {
+		client.timing = &timing{}
+	}
+	if session != nil {
+		client.use(session)
+	}
 	if w.next != nil {
 		client.next = w.next
 	} else {

@@ -136,22 +136,34 @@ type Statement struct {
 	SQL string
 	// Parameters has for each placeholder where its value comes from.
 	Parameters []protocol.MixValue
+	// IsSimple says whether it is not to be prepared beforehand.
+	IsSimple bool
+	// Text is what stands before, between and after its parameters.
+	Text []string
+}
+
+// SendsText says whether no class of a mix has statements that are prepared beforehand.
+func SendsText(mix *protocol.Mix) bool {
+	return !slices.ContainsFunc(mix.Classes, func(class protocol.MixClass) bool { return class.Protocol != protocol.Simple })
 }
 
 // PrepareAll prepares the statements of all classes, in order, with the placeholders that a driver has;
 // parameter spells one by its number from 1. A failure names the statement.
 func PrepareAll(mix *protocol.Mix, parameter func(number int) string, prepare func(Statement) error) error {
-	for _, statement := range statementsOf(mix) {
-		var text strings.Builder
-		for place, piece := range statement.Text {
-			if place > 0 {
-				text.WriteString(parameter(place))
+	for i := range mix.Classes {
+		isSimple := mix.Classes[i].Protocol == protocol.Simple
+		for _, statement := range mix.Classes[i].Statements {
+			var text strings.Builder
+			for place, piece := range statement.Text {
+				if place > 0 {
+					text.WriteString(parameter(place))
+				}
+				text.WriteString(piece)
 			}
-			text.WriteString(piece)
-		}
-		one := Statement{text.String(), statement.Parameters}
-		if err := prepare(one); err != nil {
-			return fmt.Errorf("%s: %w", quote(one.SQL), err)
+			one := Statement{text.String(), statement.Parameters, isSimple, statement.Text}
+			if err := prepare(one); err != nil {
+				return fmt.Errorf("%s: %w", quote(one.SQL), err)
+			}
 		}
 	}
 	return nil

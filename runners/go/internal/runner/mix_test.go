@@ -2,7 +2,9 @@ package runner
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -227,6 +229,44 @@ func TestWhatIsInSomebodysWayIsTriedAgainAndUndoneBefore(t *testing.T) {
 	}
 }
 
+func TestStatementsOfOperationsThatAreDoneAreTimed(t *testing.T) {
+	mix := mixOf(t, []string{"write crowded", "get"}, 1, []dueClass{{0, 0}, {0, 1}, {0, 0}})
+	mix.TimesStatements = true
+	sample, _, err := mixed(t, mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Tries that were repeated do not count.
+	for class, wanted := range [][]string{{"BEGIN", "crowded ?", "COMMIT"}, {"get ?"}} {
+		told := sample.Classes[class]
+		if len(told.Statements) != len(wanted) {
+			t.Fatalf("%+v", told.Statements)
+		}
+		for place, statement := range told.Statements {
+			if times := timesOf(t, statement.Response); statement.Text != wanted[place] || times.TotalCount() != told.Done {
+				t.Errorf("%q: %d of %d", statement.Text, times.TotalCount(), told.Done)
+			}
+		}
+	}
+	mix.TimesStatements = false
+	if sample, _, err := mixed(t, mix); err != nil || sample.Classes[0].Statements != nil {
+		t.Errorf("%v %+v", err, sample)
+	}
+}
+
+func TestAClassHasItsOwnPatience(t *testing.T) {
+	mix := mixOf(t, []string{"busy", "crowded"}, 1, []dueClass{{0, 1}, {0, 0}})
+	short := int64(1)
+	mix.Classes[0].PatienceNS, mix.PatienceNS = &short, 60_000_000_000
+	sample, _, err := mixed(t, mix)
+	if err != nil || sample.Classes[0].Failed != 1 || sample.Classes[1].Done != 1 {
+		t.Errorf("%v %+v", err, sample)
+	}
+	if got := mix.ShortestPatience(); got != short {
+		t.Errorf("%d", got)
+	}
+}
+
 func TestWhatNeverSucceedsIsCountedWhenPatienceEnds(t *testing.T) {
 	sample, _, err := mixed(t, mixOf(t, []string{"busy", "get"}, 2, []dueClass{{0, 0}, {0, 1}}, []dueClass{{0, 1}}))
 	if err != nil {
@@ -282,6 +322,38 @@ func TestAMixThatLastsATimeBeginsAnewAndEnds(t *testing.T) {
 	}
 	if len(sample.Ticks) != 1 || sample.Ticks[0].EndedNS != 60_000_000 || sample.Ticks[0].Classes[0].Done != int64(sample.Operations) {
 		t.Errorf("%+v", sample.Ticks)
+	}
+}
+
+func TestWhatWasDoneIsReportedWhileClientsWork(t *testing.T) {
+	mix := mixOf(t, []string{"sleep"}, 2, make([]dueClass, 2), make([]dueClass, 3))
+	mix.Lasts, mix.IntervalNS = &protocol.Lasts{DurationNS: 2_300_000_000, WarmUpNS: 20_000_000}, 1_000_000_000
+	clock, err := newClock(&protocol.Job{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var output bytes.Buffer
+	work := &mixWork{mix: mix, driver: &mixToy{}}
+	defer work.release()
+	sample, err := work.perform(&trial{clock: clock, events: newEvents(&output)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reported int64
+	lines := json.NewDecoder(&output)
+	for number := int64(1); number <= 2; number++ {
+		var interval protocol.Interval
+		if err := lines.Decode(&interval); err != nil || interval.ElapsedNS != number*1_000_000_000 || interval.Nanoseconds != 1_000_000_000 {
+			t.Fatalf("%v %+v", err, interval)
+		}
+		reported += interval.Classes[0].Done
+		if timesOf(t, interval.Classes[0].Response).TotalCount() != interval.Classes[0].Done {
+			t.Errorf("%+v", interval)
+		}
+	}
+	// Each interval has the operations that were handed over since the one before.
+	if reported == 0 || reported > sample.Classes[0].Done || lines.More() {
+		t.Errorf("%d of %d", reported, sample.Classes[0].Done)
 	}
 }
 

@@ -93,18 +93,20 @@ func (c *client) visit(visits *visits, began moment, recorder *recorder) error {
 
 // attend is one session: it connects, does its steps and leaves.
 func (c *client) attend(visits *visits, place int, needed *needed, connecting times, began moment, recorder *recorder) (err error) {
-	if c.session, err = visits.driver.Connect(); err != nil {
+	session, err := visits.driver.Connect()
+	if err != nil {
 		return Place(protocol.Connect, err)
 	}
 	defer func() {
-		if after := c.session.Close(); err == nil {
+		if after := session.Close(); err == nil {
 			err = Place("leaving", after)
 		}
 	}()
-	if err := c.session.Prepare(needed.mix); err != nil {
+	if err := session.Prepare(needed.mix); err != nil {
 		return Place(protocol.Connect, err)
 	}
-	c.firsts, c.keeps = needed.firsts, !isHarness(c.session)
+	c.firsts = needed.firsts
+	c.use(session)
 	done := began.since()
 	connecting.done = done
 	recorder.done(len(c.mix.Classes), connecting, 0, false)

@@ -117,9 +117,10 @@ func (s *Settings) ApplyAmongOthers(ask Asker) error {
 	return s.Apply(ask)
 }
 
-// BusyTimeout is the statement by which a connection waits for locks as long as a mix says.
+// BusyTimeout is the statement by which a connection waits for locks as long as the least patient class of a mix: the
+// operations of others are tried again.
 func BusyTimeout(mix *protocol.Mix) string {
-	return busyTimeout(time.Duration(mix.PatienceNS))
+	return busyTimeout(time.Duration(mix.ShortestPatience()))
 }
 
 func busyTimeout(patience time.Duration) string {

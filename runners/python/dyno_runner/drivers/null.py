@@ -67,6 +67,8 @@ class NullSession(Session):
     def prepare(self, sql: str) -> Run:
         return lambda values: ()
 
+    simple = prepare
+
     def begin_read(self) -> None:
         pass
 

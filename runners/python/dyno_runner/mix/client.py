@@ -10,7 +10,8 @@ from .program import IGNORED, UNDONE, Operation, operation
 from .recorder import Recorder
 from .session import Session
 from .steps import Steps
-from .work import Work
+from .timing import Timing
+from .work import Class, Work
 
 # How much the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default.
 # It is set per thread (PR_SET_TIMERSLACK in prctl(2)).
@@ -43,11 +44,16 @@ class Client:
         """Uses a session from now on, which prepares the statements of all classes or of some."""
         work = self._work
         self._session = session
-        session.wait_for_locks(work.patience)
+        session.wait_for_locks(work.shortest_patience)
         self._operations = [
-            operation(session, work, one) if classes is None or place in classes else None
+            self._operation(place, one) if classes is None or place in classes else None
             for place, one in enumerate(work.classes)
         ]
+
+    def _operation(self, place: int, one: Class) -> Operation:
+        """Compiles the operations of a class."""
+        timing = Timing(self._recorder, place, one) if self._work.times_statements else None
+        return operation(self._session, self._work, one, timing)
 
     def run(self, began: int) -> None:
         """Does steps until the time is up, or until all are done. `began` is the moment at which the clients
@@ -130,7 +136,7 @@ class Client:
             if not session.may_pass(error):
                 break
             ended = time.monotonic_ns()
-            if ended - sent > self._work.patience:
+            if ended - sent > self._work.patience_of(place):
                 recorder.failed(place, since, ended, retried)
                 return LATE
             retried += 1

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from .session import Run, Session
+from .timing import Timing
 from .work import WRITE, Class, Item, Loop, Row, Statement, Value, Work
 
 # One try of an operation, with a step. It returns None if it is done, UNDONE if it was rolled back as
@@ -25,15 +26,21 @@ IGNORED = -3
 Get = Callable[[Any, list[Any], int, int, int], tuple[Any, ...]]
 
 
-def operation(session: Session, work: Work, one: Class) -> Operation:
-    """Compiles a class's operations to a function that tries one of them."""
-    runs = [session.prepare(each.sql(session.parameter)) for each in one.statements]
+def operation(session: Session, work: Work, one: Class, timing: Timing | None = None) -> Operation:
+    """Compiles a class's operations to a function that tries one of them, and times its statements if it is
+    to."""
+    prepare = session.simple if one.is_simple else session.prepare
+    runs = [prepare(each.sql(session.parameter)) for each in one.statements]
+    if timing is not None:
+        runs = [timing.timed(place, run) for place, run in enumerate(runs, timing.first)]
     body = _program(session, work, one, runs)
     if not one.loops and not one.pauses and all(each.keeps is None for each in one.statements):
         body = _plain(one, runs)
     if one.rollback_if is not None:
         body = _undone(body, 2 + one.rollback_if)
-    return body if one.transaction is None else _transaction(session, one, body)
+    if one.transaction is not None:
+        body = _transaction(session, one, body, timing)
+    return body if timing is None else timing.operation(body, UNDONE)
 
 
 def _plain(one: Class, runs: list[Run]) -> Operation:
@@ -158,9 +165,12 @@ def _undone(body: Operation, place: int) -> Operation:
     return undone
 
 
-def _transaction(session: Session, one: Class, body: Operation) -> Operation:
+def _transaction(session: Session, one: Class, body: Operation, timing: Timing | None) -> Operation:
     begin = session.begin_write if one.transaction == WRITE else session.begin_read
     commit, rollback, errors = session.commit, session.rollback, session.errors
+    if timing is not None:
+        begin = timing.timed(0, begin)
+        commit, rollback = timing.timed(timing.end, commit), timing.timed(timing.end, rollback)
 
     def together(step: Any) -> int | None:
         begin()

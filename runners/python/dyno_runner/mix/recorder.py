@@ -10,7 +10,8 @@ from itertools import chain
 from typing import Any
 
 from ..histogram import text_of
-from .work import Work
+from .timing import texts
+from .work import Class, Work
 
 # The length of a tick, in nanoseconds.
 TICK = 1_000_000_000
@@ -40,6 +41,9 @@ class Recorder:
         self.anew: int | None = None
         # By class, the error of the first operation that failed other than for want of time.
         self.failures: dict[int, str] = {}
+        # Where statements are timed: by class and statement, the ends of the operations of which executions were
+        # a part, and how long these took, in turn.
+        self.executions: dict[tuple[int, int], array] = {}
         if is_due:
             self.done = self._done_when_due
 
@@ -65,6 +69,11 @@ class Recorder:
         """Records that an operation that is done was rolled back at its end, as planned."""
         self.undone_at.append((place, ended))
 
+    def executed(self, place: int, ended: int, executions: list[tuple[int, int]]) -> None:
+        """Records how long the statements of an operation took, by their positions."""
+        for statement, took in executions:
+            self.executions.setdefault((place, statement), array("Q")).extend((ended, took))
+
     def failed(self, place: int, since: int, ended: int, retried: int, why: str = "") -> None:
         """Records an operation that never succeeded, and why, unless that was for want of time. It was due
         since then or, where nothing is due, under way."""
@@ -88,6 +97,9 @@ class Sum:
         self._succeeded = [0] * self._ticks
         told = [self._class(place, recorders) for place in range(len(self._names))]
         self.classes = [one for one, _ in told]
+        if work.times_statements:
+            for place, one in enumerate(work.classes):
+                self.classes[place]["statements"] = self._statements(place, one, recorders)
         self.ticks = [
             {
                 "ended_ns": min((tick + 1) * TICK, window.duration),
@@ -135,6 +147,18 @@ class Sum:
         told["acknowledged"] = self._acknowledged(place, recorders)
         told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
         return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
+
+    def _statements(self, place: int, one: Class, recorders: list[Recorder]) -> list[dict[str, str]]:
+        """The executions of each statement of a class."""
+        start, stop = self._start, self._stop
+
+        def took(statement: int) -> Iterator[int]:
+            for recorder in recorders:
+                its = recorder.executions.get((place, statement), array("Q"))
+                yield from (took for ended, took in zip(its[0::2], its[1::2]) if start <= ended < stop)
+
+        named = enumerate(texts(one))
+        return [{"text": text, "response": text_of(took(statement))} for statement, text in named]
 
     @staticmethod
     def _acknowledged(place: int, recorders: list[Recorder]) -> int:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..failure import Failure
+
 # Executes a statement with values for its parameters and fetches all rows, which it returns.
 Run = Callable[[tuple[Any, ...]], Any]
 
@@ -23,6 +25,10 @@ class Session:
     def prepare(self, sql: str) -> Run:
         """Prepares a statement, as far as the driver can before it is executed. Not timed."""
         raise NotImplementedError
+
+    def simple(self, sql: str) -> Run:
+        """A statement that is never prepared beforehand: each execution sends its text."""
+        raise Failure("this driver keeps every statement that it has prepared")
 
     def begin_read(self) -> Any:
         """Begins a transaction that reads only."""

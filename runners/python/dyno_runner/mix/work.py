@@ -70,6 +70,10 @@ class Class:
     pauses: list[tuple[int, float]]
     # Codes of errors with which an operation may end.
     ignores: frozenset[str]
+    # True if its statements are never prepared beforehand.
+    is_simple: bool
+    # How long one of its operations may wait for locks, in nanoseconds; None: as long as the mix says.
+    patience: int | None
 
 
 @dataclass(frozen=True)
@@ -145,12 +149,25 @@ class Work:
         # True if each client is a separate process.
         self.processes = take(work, "processes", bool, False)
         self.patience = take(work, "patience_ns", int)
+        # True if each statement of each operation is timed.
+        self.times_statements = take(work, "times_statements", bool, False)
         lasts = take(work, "lasts", dict, None)
         self.window = Window(0, None)
         if lasts is not None:
             start = take(lasts, "warm_up_ns", int, 0)
             self.window = Window(start, start + take(lasts, "duration_ns", int))
         self._check()
+
+    def patience_of(self, place: int) -> int:
+        """How long an operation of a class, by position, may wait for locks, in nanoseconds."""
+        own = self.classes[place].patience
+        return self.patience if own is None else own
+
+    @property
+    def shortest_patience(self) -> int:
+        """How long an operation of any class may wait for locks: what a connection may wait that has one limit
+        for all. An operation that may wait longer is tried again."""
+        return min(self.patience_of(place) for place in range(len(self.classes)))
 
     @property
     def shares(self) -> bool:
@@ -242,6 +259,8 @@ def _class(record: Any) -> Class:
             for each in take(record, "pauses", list, [])
         ],
         frozenset(take(record, "ignores", list, [])),
+        take(record, "protocol", str, "prepared") == "simple",
+        take(record, "patience_ns", int, None),
     )
 
 

@@ -1,4 +1,5 @@
-//! The latencies of the operations of a sample, one row for each class. Durations are nanoseconds.
+//! The latencies of the operations of a sample, one row for each class and, where they were timed, for each of its
+//! statements. Durations are nanoseconds.
 
 use dyno_protocol::{Class, quantile};
 use dyno_record::Run;
@@ -28,6 +29,9 @@ pub struct ClassRow {
     pub p99_ns: Option<i64>,
     pub p999_ns: Option<i64>,
     pub most_ns: Option<i64>,
+    /// The text of the statement that the row is about; empty in the row of the class.
+    pub statement: String,
+    pub mean_ns: Option<f64>,
 }
 
 /// The rows of a run. `name` is that of its file.
@@ -37,7 +41,7 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<ClassRow> {
     for trial in trials(run, all) {
         let contender = &run.contenders[trial.contender];
         for sample in trial.samples.iter().map(|record| &record.sample) {
-            rows.extend(sample.classes.iter().map(|class| ClassRow {
+            rows.extend(sample.classes.iter().flat_map(all_of).map(|row| ClassRow {
                 run: name.to_owned(),
                 suite: run.suite.name.clone(),
                 test: sample.test.clone(),
@@ -47,11 +51,22 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<ClassRow> {
                 block: i64::from(trial.block),
                 warm_up: is_warm_up(run, trial),
                 disturbed: disturbances.disturbed.contains(&trial.block),
-                ..of_class(class)
+                ..row
             }));
         }
     }
     rows
+}
+
+/// The row of a class, and those of its statements.
+fn all_of(class: &Class) -> Vec<ClassRow> {
+    let statements = class.statements.iter().map(|statement| {
+        let executions =
+            Class { class: class.class.clone(), response: statement.response.clone(), ..Class::default() };
+        let done = executions.response.histogram().ok().flatten().map_or(0, |histogram| histogram.len());
+        ClassRow { statement: statement.text.clone(), ..of_class(&Class { done, ..executions }) }
+    });
+    [of_class(class)].into_iter().chain(statements).collect()
 }
 
 /// The row of one class. Operations that never succeeded count as slower than all others, as in every table.
@@ -68,6 +83,7 @@ fn of_class(class: &Class) -> ClassRow {
         p99_ns: at(0.99),
         p999_ns: at(0.999),
         most_ns: at(1.0),
+        mean_ns: histogram.as_ref().map(|histogram| histogram.mean()),
         ..ClassRow::default()
     }
 }

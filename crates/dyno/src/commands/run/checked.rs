@@ -13,7 +13,7 @@ use dyno_suite::progress::PlanningProgress;
 use super::contenders::{available, check_reach, with_harness, with_limits};
 use super::request::Request;
 use super::site::Site;
-use super::{kept, open_files, trust, watching};
+use super::{kept, open_files, timed_statements, trust, watching};
 use crate::cli::PlaceArgs;
 use crate::commands::outcome::Input;
 use crate::commands::planning;
@@ -103,6 +103,9 @@ impl CheckedRequest {
         trust::confirm(reaching.get().map_or(&[], Vec::as_slice), origin, place.trust)?;
         if place.progress.is_some() {
             watching::check(&plan).input()?;
+        }
+        if self.request.schedule.statements {
+            timed_statements::check(&plan).input()?;
         }
         Ok(Some(plan))
     }

@@ -12,6 +12,7 @@ mod probing;
 mod request;
 mod site;
 mod sustain;
+mod timed_statements;
 mod trust;
 mod watching;
 

@@ -123,6 +123,7 @@ pub fn typed(
             seed: arguments.seed.map_or_else(fresh_seed, Ok)?,
             timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
             latency: arguments.latency,
+            statements: arguments.statements,
             turns: !arguments.no_turns,
             sustain: arguments.sustain,
             warm_up: !arguments.no_warm_up,

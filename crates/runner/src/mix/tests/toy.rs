@@ -84,7 +84,7 @@ impl ReportingExecutor<'_> {
 
 impl Prepared for ReportingExecutor<'_> {
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> anyhow::Result<()> {
-        let Statement { sql, parameters } = &self.statements[statement];
+        let Statement { sql, parameters, .. } = &self.statements[statement];
         match sql.split('$').next().unwrap_or_default() {
             "panic" => panic!("the toy broke"),
             "fail" => return Err(anyhow!("no such toy")),

@@ -22,6 +22,9 @@ class MySqlSession(CursorSession):
     def __init__(self, connection: Any, close: Callable[[], None] | None) -> None:
         super().__init__(connection.cursor(), close)
 
+    # PyMySQL prepares nothing in any case.
+    simple = CursorSession.prepare
+
     def may_pass(self, error: Exception) -> bool:
         return number_of(error) in MAY_PASS
 

@@ -37,6 +37,18 @@ class PostgresSession(CursorSession):
 
         return run
 
+    def simple(self, sql: str) -> Run:
+        """By a cursor that puts the values into the text, which goes by the simple protocol."""
+        cursor = psycopg.ClientCursor(self._cursor.connection)
+        execute, fetch = cursor.execute, cursor.fetchall
+
+        def run(values: tuple[Any, ...]) -> Any:
+            # Without values the cursor sends the text as it is, and percent signs would stay doubled.
+            execute(sql, values, prepare=False)
+            return fetch() if cursor.pgresult.nfields else ()
+
+        return run
+
     def may_pass(self, error: Exception) -> bool:
         return isinstance(error, MAY_PASS)
 

@@ -1,5 +1,9 @@
 """APSW, which exposes SQLite's whole interface and has its own SQLite in its wheel."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import apsw
 
 from ...contract import Job
@@ -35,6 +39,10 @@ class Apsw(Database):
 
     def code(self, error: Exception) -> int:
         return getattr(error, "extendedresult", 0)
+
+    @property
+    def execute_simply(self) -> Callable[..., Any]:
+        return partial(self._cursor.execute, can_cache=False)
 
     def driver_version(self) -> str:
         return f"apsw {apsw.apsw_version()}"

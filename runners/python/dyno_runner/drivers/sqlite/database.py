@@ -1,7 +1,7 @@
 """Shared by the two drivers of SQLite: everything but the calls of the module."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -117,6 +117,11 @@ class Database(Sql):
     def cursor(self) -> Any:
         """The cursor of its connection."""
         return self._cursor
+
+    @property
+    def execute_simply(self) -> Callable[..., Any] | None:
+        """The cursor's call that prepares a statement anew and keeps none; None where the module has none."""
+        return None
 
     @property
     def errors(self) -> type[Exception]:

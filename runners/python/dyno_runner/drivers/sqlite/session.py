@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...mix.session import Run
 from ..session import CursorSession
 
 # SQLite's codes of errors. The lowest byte of a longer one is one of these.
@@ -22,9 +23,21 @@ class SqliteSession(CursorSession):
         self.errors = database.errors
         self.words = database.words
         self._code = database.code
+        self._execute_simply = database.execute_simply
 
     def wait_for_locks(self, patience: int) -> None:
         self._execute(f"PRAGMA busy_timeout = {patience // 1_000_000}").fetchall()
+
+    def simple(self, sql: str) -> Run:
+        execute, fetch = self._execute_simply, self._fetch
+        if execute is None:
+            return super().simple(sql)
+
+        def run(values: tuple[Any, ...]) -> Any:
+            execute(sql, values)
+            return fetch()
+
+        return run
 
     def rollback(self) -> Any:
         try:
