@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::{Commits, Hole, Isolation, Load};
+use dyno_record::{Commits, Hole, Isolation, Load, Tuning};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 use serde::Serialize;
 
-use crate::{views, without_formula};
+use crate::{grid, views, without_formula};
 
 /// A column of a line: its name, and what stands there. `docs/run-file.md` explains them.
 pub(crate) type Column = (&'static str, Field);
@@ -150,6 +150,8 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("load", verdict.about.load.map(Load::name).into()),
         ("clients", verdict.processes(cell.contender).map(kind_of_client).into()),
         ("per_commit", verdict.commits(cell.contender).into()),
+        ("tuning", grid::standard(verdict, contender).map(Tuning::name).into()),
+        ("cache_bytes", contender.cache.map(|cache| cache.bytes).into()),
         ("standing", standing.into()),
         ("samples", cell.figures.samples.into()),
         ("undisturbed", cell.figures.undisturbed.into()),
