@@ -18,6 +18,7 @@ pub use results::{
     Colour, CompareArgs, ExportArgs, Format, HistoryArgs, ReportArgs, ScalingArgs, ShowArgs, ShowOptions,
 };
 pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
+pub use values::Caches;
 
 /// A dynamometer for database engines.
 ///

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use dyno_protocol::{Cells, KeyKind, Work};
+use dyno_protocol::{Cells, KeyKind, Reads, Work};
 
 use crate::common::runner::{message, samples};
 use crate::kv::{Data, Rig, ended};
@@ -35,6 +35,35 @@ fn every_profile_gives_the_right_answers() {
                 assert!(sample.section.nanoseconds > 0 && sample.operations > 0, "{sample:?}");
             }
         }
+    }
+}
+
+/// Berkeley DB fills a buffer with pairs, of which there are more than one buffer has room for, or not even one.
+#[test]
+fn scans_and_ranges_meet_every_pair_however_large() {
+    for rig in rigs(&["lmdb", "bdb", "rocksdb", "redb", "fjall"]) {
+        for (length, count, range) in [(10, 3_000, 7), (3_000, 200, 100), (200_000, 12, 5)] {
+            let data = Data::with_values("b", length, count);
+            let mut script = rig.script("transactional");
+            script.put(&data, false);
+            script.scan(&data);
+            for reads in [Reads::Each, Reads::One] {
+                script.range(&data, 1, reads);
+                script.range(&data, range, reads);
+            }
+            let expected = script.expected();
+            let events = script.run();
+            ended(&events, rig.name, &length.to_string());
+            assert_eq!(crate::kv::answers(&events), expected, "{}: values of {length} bytes", rig.name);
+        }
+    }
+}
+
+#[test]
+fn what_the_manual_advises_takes_and_keeps_the_level() {
+    for rig in rigs(&["lmdb", "bdb", "rocksdb", "redb", "fjall"]) {
+        let level = if rig.name == "bdb" { "process-crash" } else { "power-loss" };
+        rig.assert_in_force("transactional,tuning=tuned", level);
     }
 }
 

@@ -116,3 +116,67 @@ fn sizes_of_commits_stand_in_the_table_and_rank_apart() {
         .prints("one commit")
         .prints("commits more or less at a time");
 }
+
+#[test]
+fn the_standard_of_tuning_is_that_of_the_profile_unless_the_name_says_otherwise() {
+    let registry = Registry::load(&Home::find().unwrap()).unwrap();
+    let tuning = |name: &str| Contender::parse(name, &registry).unwrap().tuning.name();
+    for (name, standard) in [
+        ("rocksdb:persistent", "default"),
+        ("rocksdb:persistent,tuning=default", "default"),
+        ("rocksdb:persistent,tuning=tuned", "tuned"),
+        ("redb,tuning=tuned", "tuned"),
+        ("pebble:tuned", "tuned"),
+        ("pebble:tuned,tuning=tuned", "tuned"),
+        // What a commit survives, how much it holds, and the cache are other questions.
+        ("rocksdb:persistent,sync=on,per_commit=7,cache_size=1000000", "default"),
+        ("rocksdb:persistent,filter_policy=bloomfilter:10:false", "own"),
+        ("rocksdb:persistent,tuning=tuned,block_size=4096", "own"),
+    ] {
+        assert_eq!(tuning(name), standard, "{name}");
+    }
+    let refused = |name: &str| format!("{:#}", Contender::parse(name, &registry).unwrap_err());
+    assert!(refused("rocksdb,tuning=best").contains("tuning is default or tuned, not 'best'"));
+    assert!(refused("pebble:tuned,tuning=default").contains("leave tuning=default or the profile out"));
+    assert!(refused("duckdb,tuning=tuned").contains("duckdb has no tuning=tuned"));
+    // Every store has both.
+    for engine in registry.engines.iter().filter(|engine| engine.dialect == "kv") {
+        assert!(engine.tuned.is_some(), "{}", engine.name);
+    }
+    let contender = Contender::parse("rocksdb:persistent,tuning=tuned,block_size=4096", &registry).unwrap();
+    let last = |name: &str| contender.settings.iter().rfind(|setting| setting.name == name).unwrap();
+    assert_eq!((last("block_size").value.as_str(), last("num_shard_bits").value.as_str()), ("4096", "3"));
+}
+
+#[test]
+fn a_suites_cache_makes_stores_equals_and_tuned_ones_are_ranked_apart() {
+    let place = Place::new();
+    let with =
+        "redb:persistent,sqlite:persistent,redb:persistent,tuning=tuned,sqlite:persistent,cache_size=-1024";
+    let run = "run kv --n 200 --only insert-int --trials 1 --quiet -o run.json --with";
+    place
+        .dyno(&format!("{run} {with}"))
+        .exits(0)
+        .prints("each cache 64.0 MiB, by the suite")
+        .prints("compressibility=0.5")
+        .prints("default options")
+        .prints("tuned")
+        .prints("cache 1.00 MiB");
+    let run = dyno_record::load(&place.path("run.json")).unwrap();
+    let class = |label: &str| {
+        let place = run.contenders.iter().position(|contender| contender.label == label).unwrap();
+        run.class(place).unwrap()
+    };
+    let [sqlite, redb] = ["sqlite:persistent", "redb:persistent"].map(class);
+    assert_eq!((sqlite.cache, sqlite.tuning), (redb.cache, redb.tuning));
+    assert_ne!(class("redb:persistent,tuning=tuned").tuning, redb.tuning);
+    assert_ne!(class("sqlite:persistent,cache_size=-1024").cache, sqlite.cache);
+    place
+        .dyno("run kv --n 200 --only insert-int --trials 1 --quiet -o own.json --cache default --with redb:persistent")
+        .exits(0)
+        .prints("cache 1.00 GiB");
+    // An older suite had other values, so the runs are not compared.
+    let random = "run kv --n 200 --only insert-int --trials 1 --quiet -o random.json --set compressibility=0";
+    place.dyno(&format!("{random} --with redb:persistent")).exits(0);
+    place.dyno("compare run.json random.json").exits(2).says("compressibility");
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::Safety;
+use dyno_record::{Safety, Tuning};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
@@ -13,7 +13,7 @@ use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
 use super::name::take_apart;
-use super::own_settings::OwnSettings;
+use super::own_settings::{self, OwnSettings};
 use super::profile::Profile;
 use super::registry::Registry;
 use super::runner::{Driver, Runner, Variant};
@@ -38,8 +38,12 @@ pub struct Contender {
     pub build: Build,
     /// The profile.
     pub profile: Profile,
-    /// The profile's settings and then those named with the contender.
+    /// The profile's settings, those that its manual advises if it is tuned, and then those named with the contender.
     pub settings: Vec<Setting>,
+    /// The standard of tuning that they keep to.
+    pub tuning: Tuning,
+    /// True if its name says how large its cache is.
+    pub names_cache: bool,
     /// The number of operations of a test that make a transaction; `None`: all of them.
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
@@ -76,6 +80,8 @@ impl Contender {
             build: Build::System,
             profile: Profile::as_found(),
             settings: Vec::new(),
+            tuning: Tuning::Own,
+            names_cache: false,
             per_commit: None,
             form: TableForm::default(),
             slowdown: None,
@@ -194,6 +200,8 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
     named.iter().try_for_each(refuse_secret)?;
+    let cache = engine.cache.as_ref().map(|knob| knob.setting.as_str());
+    let names_cache = named.iter().any(|setting| cache == Some(setting.name.as_str()));
     let mut label = engine.name.clone();
     if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
         label = format!("{label}@{build}");
@@ -211,6 +219,8 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     for setting in &named {
         label = format!("{label},{}={}", setting.name, setting.value);
     }
+    let profile = profile.by_standard(own_settings::tuning(&named)?, engine)?;
+    let is_own = named.iter().any(|setting| engine.is_tuned_by(&setting.name));
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
     let OwnSettings { per_commit, form, slowdown, apart, processes } = OwnSettings::take(&mut settings)?;
@@ -233,7 +243,9 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         driver: driver.clone(),
         runner: runner.clone(),
         build,
-        profile: profile.clone(),
+        tuning: if is_own { Tuning::Own } else { profile.tuning },
+        names_cache,
+        profile,
         settings,
         url: None,
         file_system,

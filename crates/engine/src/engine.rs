@@ -17,11 +17,12 @@ use super::profile::Profile;
 use super::server::{Protocol, Url};
 use super::settings::{Difference, ValueNames, differences, is_name, parse_setting};
 use super::start::Start;
+use super::tuned::Tuned;
 use super::upkeep::Upkeep;
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 7] =
-    ["per_commit", "index", "primary_key", "slowdown", "turns", "processes", "file_system"];
+const COMMON_SETTINGS: [&str; 8] =
+    ["per_commit", "index", "primary_key", "slowdown", "turns", "processes", "file_system", "tuning"];
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -73,6 +74,8 @@ pub struct Engine {
     encryption: Option<Encryption>,
     /// The setting for the size of its cache, if it has a cache.
     pub cache: Option<CacheKnob>,
+    /// What its manual advises for speed; `None` of engines for which nobody has written it down.
+    pub tuned: Option<Tuned>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
     pub profiles: Vec<Profile>,
@@ -148,9 +151,23 @@ impl Engine {
     pub fn known_settings(&self) -> BTreeSet<String> {
         let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
         let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
-        let names = of_profiles.chain(of_rules).filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
+        let of_tuned = self.tuned.iter().flat_map(Tuned::options).map(|option| &option.setting);
+        let names = of_profiles
+            .chain(of_rules)
+            .chain(of_tuned)
+            .filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
         let cache = self.cache.iter().map(|knob| knob.setting.clone());
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
+    }
+
+    /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear on
+    /// these, or on encryption, does not count.
+    pub(super) fn is_tuned_by(&self, name: &str) -> bool {
+        let is_rule = |condition: &String| condition.split_once('=').is_some_and(|(known, _)| known == name);
+        let is_cache = self.cache.as_ref().is_some_and(|knob| knob.setting == name);
+        let is_cipher = self.encryption.as_ref().is_some_and(|encryption| encryption.concerns(name));
+        let is_safety = self.rules.iter().flat_map(|rule| &rule.when).any(is_rule);
+        !(is_cache || is_cipher || is_safety || COMMON_SETTINGS.contains(&name))
     }
 
     /// The condition because of which a contender with these settings has only one client; `None` if it may have many.
@@ -211,6 +228,9 @@ impl Engine {
         }
         if let Some(encryption) = &self.encryption {
             encryption.check()?;
+        }
+        if let Some(tuned) = &self.tuned {
+            tuned.check()?;
         }
         self.upkeep.iter().try_for_each(Upkeep::check)?;
         for (list, names) in [("read_back", &self.read_back), ("claimed", &self.claimed)] {

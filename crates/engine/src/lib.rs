@@ -25,6 +25,7 @@ mod secret;
 mod server;
 mod settings;
 mod start;
+mod tuned;
 mod upkeep;
 mod url;
 
@@ -42,5 +43,6 @@ pub use runner::{Driver, Runner, Variant};
 pub use server::{Protocol, ServerEngine, Url};
 pub use settings::{Difference, parse_setting};
 pub use start::{Argument, KeyGift, Memory, Start};
+pub use tuned::{Tuned, TunedOption};
 pub use upkeep::Upkeep;
 pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable};

@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Setting;
+use dyno_record::Tuning;
 use dyno_suite::{Index, TableForm};
 
 /// The number of operations of a transaction.
@@ -20,6 +21,9 @@ const TURNS: &str = "turns";
 
 /// `yes` if each of its clients is a separate process.
 const PROCESSES: &str = "processes";
+
+/// The standard of tuning: `default` or `tuned`.
+const TUNING: &str = "tuning";
 
 /// The settings for a contender's tests, besides those of its engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -60,7 +64,8 @@ impl OwnSettings {
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
         let is_own = |setting: &mut Setting| {
-            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES].contains(&setting.name.as_str())
+            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, TUNING]
+                .contains(&setting.name.as_str())
         };
         for Setting { name, value } in settings.extract_if(.., is_own) {
             match (name.as_str(), value.as_str()) {
@@ -73,6 +78,8 @@ impl OwnSettings {
                 (PROCESSES, "yes") => own.processes = true,
                 (PROCESSES, "no") => own.processes = false,
                 (PROCESSES, _) => bail!("{PROCESSES} is yes or no, not '{value}'"),
+                // It has decided which settings there are.
+                (TUNING, _) => {}
                 (INDEX, "none") => own.form.index = Index::None,
                 (INDEX, "first") => own.form.index = Index::First,
                 (INDEX, "last") => own.form.index = Index::Last,
@@ -84,6 +91,18 @@ impl OwnSettings {
         }
         Ok(own)
     }
+}
+
+/// The standard of tuning that settings ask for; of one named twice the last counts.
+pub fn tuning(settings: &[Setting]) -> Result<Option<Tuning>> {
+    let asked = settings.iter().rev().find(|setting| setting.name == TUNING);
+    asked
+        .map(|setting| match setting.value.as_str() {
+            "default" => Ok(Tuning::Default),
+            "tuned" => Ok(Tuning::Tuned),
+            other => bail!("{TUNING} is default or tuned, not '{other}'"),
+        })
+        .transpose()
 }
 
 fn operations(value: &str) -> Result<u64> {

@@ -148,9 +148,11 @@ impl<'a> Arrays<'a> {
     /// One of the files of a set of pairs.
     pub fn cells(&mut self, name: &str, part: ArrayFile) -> Result<Cells> {
         let count = self.count(name)?;
-        let Shape::Pairs { key_bytes, value_bytes, .. } = self.data(name)?.shape else {
+        let data = self.data(name)?;
+        let Shape::Pairs { key_bytes, value_bytes, .. } = data.shape else {
             anyhow::bail!("the data {name} are no pairs");
         };
+        let random = random_bytes(value_bytes, data.compressibility(self.parameters)?);
         // The beginning of a key distinguishes it from all others; the seed decides the permutation.
         let seed = self.parameters.seed();
         let key = |first: u64| {
@@ -159,7 +161,7 @@ impl<'a> Arrays<'a> {
                 cell[..8].copy_from_slice(&permuted(first + place, seed).to_be_bytes());
             }
         };
-        let value = |rng: &mut ChaCha8Rng, cell: &mut [u8], _: u64| rng.fill_bytes(cell);
+        let value = |rng: &mut ChaCha8Rng, cell: &mut [u8], _: u64| fill_value(rng, cell, random);
         match part {
             ArrayFile::Keys => self.write(&format!("{name}.keys"), count, key_bytes, key(0)),
             ArrayFile::Values => self.write(&format!("{name}.values"), count, value_bytes, value),
@@ -247,6 +249,23 @@ fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// How many bytes of a value are random, of which the others are copies; at least one.
+fn random_bytes(value_bytes: u64, compressibility: f64) -> usize {
+    // A value has at most a megabyte, so the numbers are exact.
+    ((value_bytes as f64 * (1.0 - compressibility)).round() as usize).max(1)
+}
+
+/// Fills a value: its first bytes are random, and the others repeat them until it is full. So does RocksDB's `db_bench`
+/// (`CompressibleString` in test_util/testutil.cc), after LevelDB's.
+fn fill_value(rng: &mut ChaCha8Rng, cell: &mut [u8], random: usize) {
+    let random = random.min(cell.len());
+    let (first, copies) = cell.split_at_mut(random);
+    rng.fill_bytes(first);
+    for copy in copies.chunks_mut(random.max(1)) {
+        copy.copy_from_slice(&first[..copy.len()]);
+    }
+}
+
 /// A permutation of the numbers below 2⁶³: steps that can each be inverted, as in the finaliser of SplitMix64 (Steele,
 /// Lea and Flood, 2014), on 63 bits.
 fn permuted(number: u64, seed: u64) -> u64 {
@@ -274,6 +293,29 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn a_share_of_each_value_repeats_the_rest() {
+        let mut rng = stream(1, "values");
+        let mut value = |bytes: u64, compressibility: f64| {
+            let mut cell = vec![0; bytes as usize];
+            fill_value(&mut rng, &mut cell, random_bytes(bytes, compressibility));
+            cell
+        };
+        let half = value(100, 0.5);
+        assert_eq!(half[..50], half[50..]);
+        assert_ne!(half[..25], half[25..50]);
+        let much = value(10, 0.75);
+        assert!(much.chunks(3).all(|copy| much.starts_with(copy)), "{much:?}");
+        assert!(value(8, 1.0).windows(2).all(|pair| pair[0] == pair[1]));
+        assert_eq!(value(1, 0.5).len(), 1);
+        // Without a share the bytes are those that they always were.
+        let mut plain = [0; 32];
+        stream(1, "values").fill_bytes(&mut plain);
+        let mut cell = [0; 32];
+        fill_value(&mut stream(1, "values"), &mut cell, random_bytes(32, 0.0));
+        assert_eq!(cell, plain);
+    }
 
     #[test]
     fn keys_never_repeat_and_fit_a_signed_number() {

@@ -14,6 +14,9 @@
 //! test which contenders cut into commits as they are told. Where statements say BEGIN and COMMIT themselves, all
 //! contenders commit alike.
 //!
+//! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as they come,
+//! or by their manuals.
+//!
 //! It stands with the record and not with the verdict because the lab asks too: those who may be ranked together are
 //! measured alike.
 
@@ -23,7 +26,7 @@ use dyno_protocol::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ContenderRecord, Hole, Isolation, Level, Load, Run, TestRecord};
+use crate::{ContenderRecord, Hole, Isolation, Level, Load, Run, TestRecord, Tuning};
 
 /// What contenders that are ranked together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,10 +51,12 @@ pub struct Class {
     /// How much a commit holds; absent where the statements of the suite say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
-    /// Where stores are measured: the cache that they manage themselves. Absent in other runs, and in those that gave all
-    /// contenders the same.
+    /// Where stores are measured: the cache that they manage themselves. Absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheClass>,
+    /// Where stores are measured: the standard of tuning. Absent in other runs, and in files of before dyno wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
 }
 
 /// Caches that are alike: none is more than twice as large as another.
@@ -108,6 +113,7 @@ impl Run {
             processes: contender.processes && has_clients(self),
             commits: commits(self, contender.per_commit),
             cache: cache_class(self, contender),
+            tuning: contender.tuning.filter(|_| has_stores(self)),
         })
     }
 
@@ -124,7 +130,8 @@ impl Run {
         }
         classes.sort_by_key(|(class, _)| {
             let safety = Reverse((class.level, class.consistent != Some(false)));
-            (safety, class.hole, Reverse(class.isolation), class.processes, class.commits, class.cache)
+            let work = (class.processes, class.commits, class.tuning, class.cache);
+            (safety, class.hole, Reverse(class.isolation), work)
         });
         classes
     }
@@ -135,11 +142,15 @@ fn has_clients(run: &Run) -> bool {
     run.shown_tests().any(|test| test.model == Model::Mix.name())
 }
 
-/// The cache of a contender in a run of stores whose caches were not made equal. Sizes form classes from the smallest up:
+/// Whether a run has a test of stores: their caches and their tuning are half of what they show.
+fn has_stores(run: &Run) -> bool {
+    run.shown_tests().any(|test| test.model.starts_with("kv-"))
+}
+
+/// The cache of a contender in a run of stores. Sizes form classes from the smallest up:
 /// each begins with the first that is more than twice as large as where the one before it began.
 fn cache_class(run: &Run, contender: &ContenderRecord) -> Option<CacheClass> {
-    let has_stores = run.shown_tests().any(|test| test.model.starts_with("kv-"));
-    if !has_stores || run.limits.cache_bytes.is_some() {
+    if !has_stores(run) {
         return None;
     }
     let Some(own) = contender.cache else { return Some(CacheClass::None) };

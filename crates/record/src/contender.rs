@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Executed, Isolated, ProbeRecord, Proof, Safety};
+use crate::{Executed, Isolated, ProbeRecord, Proof, Safety, Tuning};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +45,9 @@ pub struct ContenderRecord {
     /// Where the engine's manual speaks of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// The standard of tuning that its settings keep to; absent in files of before dyno wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
     /// The encrypted file system that its data were on; absent for that of `storage`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,

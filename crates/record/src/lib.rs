@@ -26,6 +26,7 @@ mod suite;
 mod survival;
 mod sustain;
 mod trial;
+mod tuning;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,7 @@ pub use suite::{
 pub use survival::{EVIDENCE, FIRST_FAIR, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
 pub use sustain::{RateAttempt, Target};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
+pub use tuning::Tuning;
 
 /// The version of the run file's schema. It rises when a reader of the previous one would misread a
 /// file; new optional fields do not raise it.
@@ -203,6 +205,10 @@ pub struct Limits {
     /// The size of every engine's cache, in bytes; absent: each engine's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
+    /// Whether the suite states that size and not the run: a contender that has no cache to set, or whose name says how large
+    /// it is, is then left as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cache_of_suite: bool,
     /// The memory of a runner, in bytes; absent: as much as there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,

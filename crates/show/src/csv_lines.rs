@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
-use dyno_record::{Isolation, Load};
+use dyno_record::{Isolation, Load, Tuning};
 use dyno_verdict::statistics::Difference;
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 
 use crate::csv_column::{Column, Field, ratio};
-use crate::views;
+use crate::{grid, views};
 
 /// All lines, with a header.
 pub fn render(verdict: &Verdict) -> Result<String> {
@@ -70,6 +70,8 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("load", verdict.about.load.map(Load::name).into()),
         ("clients", verdict.processes(cell.contender).map(kind_of_client).into()),
         ("per_commit", verdict.commits(cell.contender).into()),
+        ("tuning", grid::standard(verdict, contender).map(Tuning::name).into()),
+        ("cache_bytes", contender.cache.map(|cache| cache.bytes).into()),
         ("standing", standing.into()),
         ("samples", cell.figures.samples.into()),
         ("undisturbed", cell.figures.undisturbed.into()),

@@ -1,6 +1,6 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::{Commits, ContenderRecord, Figure, OwnCache};
+use dyno_record::{Commits, ContenderRecord, Figure, OwnCache, Tuning};
 use dyno_verdict::statistics::{Difference, Ratio};
 use dyno_verdict::{
     AddedTime, Cell, CellStanding, Measure, MeasureLine, ResponseVerdict, SummaryVerdict, TestVerdict,
@@ -38,7 +38,9 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
         let isolation = verdict.isolation(index).map(|isolation| isolation.name().to_owned());
         let commits = verdict.commits(index).map(commit_size);
         let cache = cache_size(verdict, contender);
-        let lines = [Some(contender.label.clone()), Some(level_name(contender)), isolation, commits, cache];
+        let tuning = tuning(verdict, contender);
+        let lines =
+            [Some(contender.label.clone()), Some(level_name(contender)), isolation, commits, tuning, cache];
         header.push(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
         if index != baseline {
             header.push("ratio\n".to_owned());
@@ -85,7 +87,7 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
     header.extend(ranks_by_isolation.then(|| "isolation".to_owned()));
     header.extend(ranks_by_commits(verdict).then(|| COMMIT.to_owned()));
     let has_caches = has_stores(verdict);
-    header.extend(has_caches.then(|| "cache".to_owned()));
+    header.extend(has_caches.then(|| ["tuning", "cache"].map(String::from)).into_iter().flatten());
     header.extend(["median", "min", "max"].map(String::from));
     if let Some(amount) = amount {
         header.extend([format!("{}/s", amount.unit), "bytes/s".into()]);
@@ -97,7 +99,10 @@ pub fn one_test(verdict: &Verdict, test: usize) -> Grid {
         let mut row = vec![String::new(), contender.label.clone(), level_name(contender)];
         row.extend(ranks_by_isolation.then(|| isolation(verdict, index)));
         row.extend(ranks_by_commits(verdict).then(|| per_commit(verdict, index)));
-        row.extend(has_caches.then(|| cache(contender).unwrap_or_default()));
+        if has_caches {
+            row.push(tuning(verdict, contender).unwrap_or_default());
+            row.push(cache(contender).unwrap_or_default());
+        }
         match &cell.figures.summary {
             None => row.extend([figure(judged.measure(), cell), String::new(), String::new()]),
             Some(summary) => {
@@ -153,6 +158,25 @@ pub fn commit_size(commits: Commits) -> String {
 pub fn cache_size(verdict: &Verdict, contender: &ContenderRecord) -> Option<String> {
     let size = cache(contender).filter(|_| has_stores(verdict))?;
     Some(if size == NO_CACHE { "no cache of its own".into() } else { format!("cache {size}") })
+}
+
+/// The standard by which a contender is tuned, as in headers; `None` in runs without stores, and where it is not known.
+pub fn tuning(verdict: &Verdict, contender: &ContenderRecord) -> Option<String> {
+    standard(verdict, contender).map(|tuning| tuning_words(tuning).to_owned())
+}
+
+/// The standard by which a contender is tuned, in runs of stores, where that decides who is ranked with whom.
+pub fn standard(verdict: &Verdict, contender: &ContenderRecord) -> Option<Tuning> {
+    contender.tuning.filter(|_| has_stores(verdict) && !contender.harness)
+}
+
+/// The words for a standard of tuning.
+pub fn tuning_words(tuning: Tuning) -> &'static str {
+    match tuning {
+        Tuning::Default => "default options",
+        Tuning::Tuned => "tuned",
+        Tuning::Own => "options of one's own",
+    }
 }
 
 /// The size of a contender's cache, in a column; `None` for a contender that never answered, and for the harness.

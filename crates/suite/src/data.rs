@@ -19,6 +19,8 @@ pub struct Data {
     count: Spanned<toml::Value>,
     /// The shape of each row or pair.
     pub shape: Shape,
+    /// Of pairs: the share of each value that repeats the rest of it: a number, or the name of a parameter; `None`: none.
+    compressibility: Option<toml::Value>,
 }
 
 /// The shape of a row or a pair.
@@ -78,6 +80,7 @@ struct Written {
     key: Option<KeyKind>,
     key_bytes: Option<u64>,
     value_bytes: Option<u64>,
+    compressibility: Option<toml::Value>,
     like: Option<RecordKind>,
     fields: Option<Vec<FileColumn>>,
     delimiter: Option<char>,
@@ -87,12 +90,17 @@ impl TryFrom<Written> for Data {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Data, Self::Error> {
-        let Written { count, columns, bytes, key, key_bytes, value_bytes, like, fields, delimiter } = written;
+        let Written { count, columns, bytes, key, key_bytes, value_bytes, .. } = written;
+        let Written { compressibility, like, fields, delimiter, .. } = written;
         let is_other = columns.or(bytes).or(key_bytes).or(value_bytes).is_some() || key.is_some();
+        if compressibility.is_some() && value_bytes.is_none() {
+            return Err("`compressibility` is of values, which pairs have");
+        }
         match (like, fields) {
             (Some(like), Some(fields)) if !is_other => {
                 let delimiter = delimiter.unwrap_or('\t');
-                return Ok(Data { count, shape: Shape::File { like, fields, delimiter } });
+                let shape = Shape::File { like, fields, delimiter };
+                return Ok(Data { count, shape, compressibility });
             }
             (None, None) if delimiter.is_none() => {}
             _ => {
@@ -115,7 +123,7 @@ impl TryFrom<Written> for Data {
                             `fields`");
             }
         };
-        Ok(Data { count, shape })
+        Ok(Data { count, shape, compressibility })
     }
 }
 
@@ -138,6 +146,24 @@ impl Data {
         count(self.count.get_ref(), parameters)
     }
 
+    /// The share of each value that repeats the rest of it, from 0 to 1.
+    pub fn compressibility(&self, parameters: &Parameters) -> Result<f64> {
+        let share = match &self.compressibility {
+            None => 0.0,
+            Some(toml::Value::Integer(share)) => *share as f64,
+            Some(toml::Value::Float(share)) => *share,
+            Some(toml::Value::String(name)) => {
+                let value = parameters.get(name).with_context(|| format!("there is no parameter {name}"))?;
+                value
+                    .number()
+                    .with_context(|| format!("parameter {name} is {value}, and a share is a number"))?
+            }
+            Some(other) => bail!("a share is a number or the name of a parameter, not {other}"),
+        };
+        ensure!((0.0..=1.0).contains(&share), "the compressibility {share} is not from 0 to 1");
+        Ok(share)
+    }
+
     /// The parameter that says how many, if one does.
     pub fn parameter(&self) -> Option<&str> {
         self.count.get_ref().as_str()
@@ -158,6 +184,10 @@ impl Data {
             Shape::Pairs { key_bytes, value_bytes, .. } => {
                 ensure!((8..=WIDEST).contains(key_bytes), "`key_bytes` is from 8 to {WIDEST}");
                 ensure!((1..=WIDEST).contains(value_bytes), "`value_bytes` is from 1 to {WIDEST}");
+                // The run may change what a parameter says.
+                if !matches!(self.compressibility, Some(toml::Value::String(_))) {
+                    self.compressibility(&Parameters::default())?;
+                }
             }
             Shape::File { like, fields, delimiter } => {
                 let wanted = like.fields();
@@ -200,7 +230,31 @@ fn column_name(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use dyno_record::ParameterValue;
+
     use super::*;
+
+    #[test]
+    fn a_compressibility_is_a_share_of_values() {
+        let share = |text: &str| {
+            let text = format!("count = 5\nkey = 'integer'\nvalue_bytes = 10\n{text}");
+            let data: Data = toml::from_str(&text).map_err(|error| error.message().to_owned())?;
+            let values = BTreeMap::from([("share".to_owned(), ParameterValue::Real(0.25))]);
+            let parameters = Parameters::new(values, BTreeMap::new());
+            data.check()
+                .and_then(|()| data.compressibility(&parameters))
+                .map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(share(""), Ok(0.0));
+        assert_eq!(share("compressibility = 0.5"), Ok(0.5));
+        assert_eq!(share("compressibility = 'share'"), Ok(0.25));
+        assert!(share("compressibility = 1.5").unwrap_err().contains("not from 0 to 1"));
+        assert!(share("compressibility = 'shear'").unwrap_err().contains("no parameter shear"));
+        let rows = toml::from_str::<Data>("count = 5\ncolumns = 1\nbytes = 8\ncompressibility = 0.5");
+        assert!(rows.unwrap_err().message().contains("which pairs have"));
+    }
 
     #[test]
     fn columns_are_named_by_letter_and_number() {

@@ -17,6 +17,7 @@ mod random;
 mod reach;
 mod render;
 mod rung;
+mod size;
 mod statements;
 mod template;
 mod words;
@@ -40,6 +41,7 @@ pub use mix::{
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
 pub use rung::{Rung, compared_with};
+pub use size::parse_size;
 pub use template::{Bounds, Renderer, TemplateError};
 
 /// The dialect of engines that have no SQL.
@@ -70,6 +72,9 @@ pub struct Suite {
     /// The CPUs of the measured processes if a run does not ask for any.
     #[serde(default)]
     cpus: Option<Cpus>,
+    /// The size of every contender's own cache, in bytes, if a run does not ask for one; `None`: each engine's default.
+    #[serde(default, deserialize_with = "size::written")]
+    pub cache: Option<u64>,
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Declaration>,

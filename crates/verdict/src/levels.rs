@@ -219,6 +219,7 @@ mod tests {
     use dyno_protocol::Model;
     use dyno_record::{
         AmountRecord, CacheClass, Commits, Failure, Hole, Isolated, Isolation, Level, OwnCache, Standing,
+        Tuning,
     };
 
     use super::*;
@@ -316,11 +317,31 @@ mod tests {
         assert_eq!(classes(&run), [(from(8 << 20), 2), (from(32 << 20), 1)]);
         run.contenders[0].cache = None;
         assert_eq!(classes(&run), [(Some(CacheClass::None), 1), (from(8 << 20), 2)]);
-        // A run that gave all the same says so.
+        // A size for all leaves those without a cache of their own where they are.
         run.limits.cache_bytes = Some(8 << 20);
-        assert_eq!(classes(&run), [(None, 3)]);
+        assert_eq!(classes(&run), [(Some(CacheClass::None), 1), (from(8 << 20), 2)]);
         // Outside of stores a cache is a setting like any other.
-        run.limits.cache_bytes = None;
+        run.tests.iter_mut().for_each(|test| test.model = Model::Statements.name().into());
+        assert_eq!(classes(&run), [(None, 3)]);
+    }
+
+    #[test]
+    fn stores_are_ranked_together_only_by_one_standard_of_tuning() {
+        let mut run = run();
+        let classes = |run: &Run| {
+            let rankings = judge(run).rankings;
+            rankings.iter().map(|found| (found.class.tuning, found.ranks.len())).collect::<Vec<_>>()
+        };
+        // An older file does not know.
+        assert_eq!(classes(&run), [(None, 3)]);
+        let standards = [Tuning::Tuned, Tuning::Default, Tuning::Tuned];
+        for (contender, tuning) in run.contenders.iter_mut().zip(standards) {
+            contender.tuning = Some(tuning);
+        }
+        assert_eq!(classes(&run), [(Some(Tuning::Default), 1), (Some(Tuning::Tuned), 2)]);
+        run.contenders[2].tuning = Some(Tuning::Own);
+        assert_eq!(classes(&run).len(), 3);
+        // A suite of statements compares settings, whatever they are.
         run.tests.iter_mut().for_each(|test| test.model = Model::Statements.name().into());
         assert_eq!(classes(&run), [(None, 3)]);
     }

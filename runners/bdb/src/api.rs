@@ -24,15 +24,23 @@ pub struct Dbt {
     pub data: *mut c_void,
     /// Its length in bytes.
     pub size: u32,
-    _unused: [u32; 3],
+    /// The length of the caller's memory at `data` in bytes, where there is any.
+    memory: u32,
+    _unused: [u32; 2],
     _app_data: *mut c_void,
     _flags: u32,
 }
 
 impl Dbt {
     /// Nothing, to be filled.
-    pub const EMPTY: Dbt =
-        Dbt { data: ptr::null_mut(), size: 0, _unused: [0; 3], _app_data: ptr::null_mut(), _flags: 0 };
+    pub const EMPTY: Dbt = Dbt {
+        data: ptr::null_mut(),
+        size: 0,
+        memory: 0,
+        _unused: [0; 2],
+        _app_data: ptr::null_mut(),
+        _flags: 0,
+    };
 
     /// These bytes, which the library reads and does not change.
     #[inline]
@@ -44,6 +52,11 @@ impl Dbt {
     /// Memory from `malloc`, or none, which the library makes larger where that is needed.
     pub fn growing(data: *mut c_void, size: u32) -> Dbt {
         Dbt { data, size, _flags: DBT_REALLOC, ..Dbt::EMPTY }
+    }
+
+    /// Memory of the caller's, `memory` bytes long, which the library fills and keeps as it is.
+    pub fn filling(data: *mut c_void, memory: u32) -> Dbt {
+        Dbt { data, memory, _flags: DBT_USERMEM, ..Dbt::EMPTY }
     }
 
     /// The bytes.
@@ -214,6 +227,10 @@ pub const TXN_WRITE_NOSYNC: u32 = 0x20;
 pub const THREAD: u32 = 0x20;
 /// Flag of a value: it is filled into memory of the caller's, which grows.
 pub const DBT_REALLOC: u32 = 0x80;
+/// Flag of a value: it is filled into memory of the caller's, which has one size.
+pub const DBT_USERMEM: u32 = 0x800;
+/// Flag of a cursor's `get`: as many pairs as the caller's memory has room for, in one call.
+pub const MULTIPLE_KEY: u32 = 0x4000;
 /// Flag of `get`: what is read will be written, so it is locked for that.
 pub const RMW: u32 = 0x2000;
 /// Which of those that wait for one another is refused: whichever the library likes.
@@ -224,6 +241,8 @@ pub const NEXT: u32 = 16;
 /// Where a cursor goes: to the first key that is not less.
 pub const SET_RANGE: u32 = 27;
 
+/// Result: the caller's memory has no room for one pair; the value's size says how much it needs.
+pub const BUFFER_SMALL: c_int = -30999;
 /// Result: the transaction was in the way of others that were in its way.
 pub const LOCK_DEADLOCK: c_int = -30993;
 /// Result: there is no such key.
@@ -289,6 +308,9 @@ mod tests {
             ("DB_TXN_WRITE_NOSYNC", TXN_WRITE_NOSYNC.into()),
             ("DB_THREAD", THREAD.into()),
             ("DB_DBT_REALLOC", DBT_REALLOC.into()),
+            ("DB_DBT_USERMEM", DBT_USERMEM.into()),
+            ("DB_MULTIPLE_KEY", MULTIPLE_KEY.into()),
+            ("DB_BUFFER_SMALL", BUFFER_SMALL.into()),
             ("DB_RMW", RMW.into()),
             ("DB_LOCK_DEFAULT", LOCK_DEFAULT.into()),
             ("DB_LOCK_DEADLOCK", LOCK_DEADLOCK.into()),
@@ -299,6 +321,7 @@ mod tests {
             ("DB_VERSION_MISMATCH", VERSION_MISMATCH.into()),
             ("sizeof(DBT)", size_of::<Dbt>() as i64),
             ("offsetof(DBT, size)", std::mem::offset_of!(Dbt, size) as i64),
+            ("offsetof(DBT, ulen)", std::mem::offset_of!(Dbt, memory) as i64),
             ("offsetof(DBT, flags)", std::mem::offset_of!(Dbt, _flags) as i64),
             ("DB_VERSION_MAJOR * 10 + DB_VERSION_MINOR", i64::from(RELEASE.0 * 10 + RELEASE.1)),
         ];

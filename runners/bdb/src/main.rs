@@ -4,10 +4,12 @@
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock for
 //! each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those
 //! that are to share one and those of a transaction that changes what it has read. Each of many clients has handles
-//! of its own in one environment. `api` is the library's interface, `databases` what is open, `store` a store with
+//! of its own in one environment. Scans and ranges fetch many pairs with a call. `api` is the library's interface, `bulk`
+//! what such a call fills, `databases` what is open, `store` a store with
 //! its operations, `settings` how, `error` what failed.
 
 mod api;
+mod bulk;
 mod databases;
 mod error;
 mod settings;

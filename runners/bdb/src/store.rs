@@ -8,8 +8,12 @@ use anyhow::{Error, Result, ensure};
 use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write, Writes};
 
 use crate::api::{self, Cursor, Db, Dbt, Txn};
+use crate::bulk::Bulk;
 use crate::databases::Databases;
 use crate::error::BdbError;
+
+/// The memory that a scan fills with a call, in bytes: as large as the largest page that a database can have.
+const SCAN_BYTES: u32 = 64 << 10;
 
 /// An open store.
 pub struct Store<'s> {
@@ -19,12 +23,14 @@ pub struct Store<'s> {
     /// Where values are put that are looked up, and how long that is; null while there is none. Where threads share the
     /// environment, the library hands out no memory of its own.
     value: Cell<(*mut c_void, u32)>,
+    /// What cursors fill; the reader at work has it.
+    bulk: Cell<Bulk>,
 }
 
 impl<'s> Store<'s> {
     /// One of some databases.
     pub fn new(databases: &'s Databases, db: *mut Db) -> Store<'s> {
-        Store { databases, db, value: Cell::new((ptr::null_mut(), 0)) }
+        Store { databases, db, value: Cell::new((ptr::null_mut(), 0)), bulk: Cell::default() }
     }
 }
 
@@ -44,6 +50,8 @@ pub struct Reader<'r> {
     transaction: *mut Txn,
     /// Open, or null.
     cursor: *mut Cursor,
+    /// What the cursor fills.
+    bulk: Bulk,
     /// How many pairs a range has.
     length: u64,
 }
@@ -67,9 +75,11 @@ impl KeyValue for Store<'_> {
 
     fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
         let transaction = if reads == Reads::One { self.databases.begin()? } else { ptr::null_mut() };
-        let mut reader = Reader { store: self, reads, transaction, cursor: ptr::null_mut(), length: 0 };
+        let (cursor, bulk) = (ptr::null_mut(), self.bulk.take());
+        let mut reader = Reader { store: self, reads, transaction, cursor, bulk, length: 0 };
         if let Lookups::Range(length) = lookups {
             reader.length = length;
+            reader.make_room()?;
             if reads == Reads::One {
                 reader.open_cursor()?;
             }
@@ -99,18 +109,27 @@ impl KeyValue for Store<'_> {
     fn scan(&mut self, mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
         let mut reader = self.reader(Lookups::Get, Reads::Each)?;
         reader.open_cursor()?;
-        let (mut key, mut value) = (Dbt::EMPTY, Dbt::EMPTY);
-        // SAFETY: there is a cursor; the library has just filled both and is not called meanwhile.
-        unsafe {
-            while reader.step(&mut key, &mut value, api::NEXT)? {
-                visit(key.bytes(), value.bytes());
-            }
+        reader.bulk.make_room(SCAN_BYTES);
+        let mut key = Dbt::EMPTY;
+        // SAFETY: there is a cursor, and `NEXT` wants no key.
+        while unsafe { reader.fill(&mut key, api::NEXT)? } {
+            reader.bulk.pairs().for_each(|(key, value)| visit(key, value));
         }
         Ok(())
     }
 }
 
 impl Reader<'_> {
+    /// Makes room for a page of the database, below which the library refuses to fill memory.
+    fn make_room(&mut self) -> Result<()> {
+        let Store { databases, db, .. } = *self.store;
+        let mut page = 0;
+        // SAFETY: the database is open, and the number outlives the call.
+        databases.check(unsafe { Db::get_pagesize(db, &mut page) })?;
+        self.bulk.make_room(page);
+        Ok(())
+    }
+
     fn open_cursor(&mut self) -> Result<()> {
         let Store { databases, db, .. } = *self.store;
         // SAFETY: the database is open.
@@ -125,17 +144,23 @@ impl Reader<'_> {
         }
     }
 
-    /// Moves the cursor. Whether there is a pair, which `key` and `value` then are.
+    /// Fills the memory with pairs from where the cursor is moved to, and leaves the cursor at the last of them. Whether
+    /// there is a pair.
     ///
     /// # Safety
     /// There is a cursor, and `key` holds a key where `to` wants one.
     #[inline]
-    unsafe fn step(&mut self, key: &mut Dbt, value: &mut Dbt, to: u32) -> Result<bool> {
-        // SAFETY: as the caller promises.
-        match unsafe { Cursor::get(self.cursor, key, value, to) } {
-            0 => Ok(true),
-            api::NOTFOUND => Ok(false),
-            code => Err(self.store.databases.error(code)),
+    unsafe fn fill(&mut self, key: &mut Dbt, to: u32) -> Result<bool> {
+        loop {
+            let mut pairs = self.bulk.dbt();
+            // SAFETY: as the caller promises; the memory is the reader's.
+            match unsafe { Cursor::get(self.cursor, key, &mut pairs, to | api::MULTIPLE_KEY) } {
+                0 => return Ok(true),
+                api::NOTFOUND => return Ok(false),
+                // The cursor has not moved.
+                api::BUFFER_SMALL => self.bulk.make_room(pairs.size.max(2 * self.bulk.bytes())),
+                code => return Err(self.store.databases.error(code)),
+            }
         }
     }
 }
@@ -149,19 +174,20 @@ impl Lookup for Reader<'_> {
 
     #[inline]
     fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        let (mut key, mut value) = (Dbt::of(from), Dbt::EMPTY);
-        let mut left = self.length;
+        let mut left = usize::try_from(self.length)?;
         if self.cursor.is_null() {
             self.open_cursor()?;
         }
+        let (mut key, mut to) = (Dbt::of(from), api::SET_RANGE);
         // SAFETY: there is a cursor, and the key is the one to look for.
-        unsafe {
-            let mut there = left > 0 && self.step(&mut key, &mut value, api::SET_RANGE)?;
-            while there {
-                visit(value.bytes());
-                left -= 1;
-                there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
+        while left > 0 && unsafe { self.fill(&mut key, to)? } {
+            let visited = self.bulk.pairs().take(left).map(|(_, value)| visit(value)).count();
+            left -= visited;
+            // The next range is likely to take as many bytes, and one call then fetches them.
+            if left > 0 && self.bulk.bytes() < SCAN_BYTES {
+                self.bulk.make_room(2 * self.bulk.bytes());
             }
+            (key, to) = (Dbt::EMPTY, api::NEXT);
         }
         if self.reads == Reads::Each {
             self.close_cursor();
@@ -202,6 +228,7 @@ unsafe fn get<T>(
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
         self.close_cursor();
+        self.store.bulk.set(std::mem::take(&mut self.bulk));
         if !self.transaction.is_null() {
             // SAFETY: the transaction is open, its cursor is closed, and it is not used after this. It has changed nothing.
             unsafe { Txn::abort(self.transaction) };

@@ -1,4 +1,4 @@
-//! Settings: every option of RocksDB's by its own name, and three of dyno's.
+//! Settings: every option of RocksDB's by its own name, and four of dyno's.
 //!
 //! RocksDB reads options from text and writes those in force to a file in the database's folder. So any
 //! option can be asked for, of the database, of its column families or of its tables, and is read back.
@@ -32,6 +32,8 @@ pub struct Settings {
     pub disable_wal: bool,
     /// The size of the cache of blocks, in bytes.
     cache: Option<u64>,
+    /// The number of parts of the cache of blocks, as a power of two.
+    shard_bits: Option<u32>,
     /// RocksDB's own options.
     options: Vec<Setting>,
     /// The options that are read back though they were not asked for.
@@ -42,17 +44,22 @@ impl Settings {
     /// Sorts the job's settings into dyno's and RocksDB's.
     pub fn parse(settings: &[Setting], read_back: &[String]) -> Result<Settings> {
         let (options, read_back) = (Vec::new(), read_back.to_vec());
-        let mut parsed = Settings { sync: true, disable_wal: false, cache: None, options, read_back };
+        let (cache, shard_bits) = (None, None);
+        let mut parsed = Settings { sync: true, disable_wal: false, cache, shard_bits, options, read_back };
         for setting in settings {
             match setting.name.as_str() {
                 "sync" => parsed.sync = switch(setting)?,
                 "disable_wal" => parsed.disable_wal = switch(setting)?,
                 "cache_size" => parsed.cache = Some(whole(setting)?),
+                "num_shard_bits" => parsed.shard_bits = Some(whole(setting)?),
                 _ => parsed.options.push(setting.clone()),
             }
         }
         if parsed.sync && parsed.disable_wal {
             bail!("sync=on syncs a log that disable_wal=on leaves out: ask for sync=off too");
+        }
+        if parsed.shard_bits.is_some() && parsed.cache.is_none() {
+            bail!("num_shard_bits is of a cache that is asked for: ask for cache_size too");
         }
         Ok(parsed)
     }
@@ -60,7 +67,7 @@ impl Settings {
     /// Options for opening a database, by RocksDB's reading of them.
     pub fn options(&self, api: &Api) -> Result<*mut Options> {
         let mut own = vec!["create_if_missing=true".to_owned()];
-        let mut table: Vec<String> = self.cache.iter().map(|bytes| format!("block_cache={bytes}")).collect();
+        let mut table: Vec<String> = self.block_cache().into_iter().collect();
         for setting in &self.options {
             let text = format!("{}={}", setting.name, setting.value);
             // Which of the two it is, RocksDB knows best.
@@ -81,6 +88,15 @@ impl Settings {
             }
         }
         read(api, &format!("{};{}", own.join(";"), of_table(&table)))
+    }
+
+    /// The cache of blocks, as an option of tables.
+    fn block_cache(&self) -> Option<String> {
+        let bytes = self.cache?;
+        Some(match self.shard_bits {
+            None => format!("block_cache={bytes}"),
+            Some(bits) => format!("block_cache={{capacity={bytes};num_shard_bits={bits}}}"),
+        })
     }
 
     /// Options of writes.
@@ -114,6 +130,8 @@ impl Settings {
                 list.push(in_force("cache_size", cache));
             }
         }
+        // The library has no call that reads it.
+        list.extend(self.shard_bits.map(|bits| in_force("num_shard_bits", bits)));
         Ok(list)
     }
 }

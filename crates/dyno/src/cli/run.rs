@@ -7,7 +7,7 @@ use clap::Args;
 use dyno_record::Target;
 
 use super::ShowOptions;
-use super::values::{SharingArg, duration, seconds, share, size, target};
+use super::values::{Caches, SharingArg, caches, duration, seconds, share, size, target};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -99,9 +99,10 @@ pub struct RunArgs {
     /// one]
     #[arg(long, help_heading = LONG)]
     pub seed: Option<u64>,
-    /// Give every engine a cache of this size through its own setting: 64MiB
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
-    pub cache: Option<u64>,
+    /// Give every engine a cache of this size through its own setting: 64MiB; `default` leaves each its own where the suite
+    /// states a size
+    #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
+    pub cache: Option<Caches>,
     /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,

@@ -51,11 +51,24 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
 pub fn size(text: &str) -> Result<u64, String> {
-    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
-    let (number, shift) =
-        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
-    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "write a size like 64MiB or 1GiB".to_owned())
+    dyno_suite::parse_size(text)
+}
+
+/// The caches of a run's contenders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caches {
+    /// Each engine's own default.
+    Default,
+    /// Of this size in bytes, each.
+    Bytes(u64),
+}
+
+/// Reads the size of caches, or `default`.
+pub fn caches(text: &str) -> Result<Caches, String> {
+    match text {
+        "default" => Ok(Caches::Default),
+        text => size(text).map(Caches::Bytes).map_err(|error| format!("{error}, or `default`")),
+    }
 }
 
 /// Reads `5%`, `5` or `0.05`, which are the same: a number from 1 on is per cent, one below 1 is a share.

@@ -28,6 +28,15 @@ impl Data {
         Data::make(name, key, width, count)
     }
 
+    /// Blob keys with values of this length.
+    pub fn with_values(name: &str, length: usize, count: u64) -> Data {
+        let mut data = Data::make(name, KeyKind::Blob, 24, count);
+        for value in &mut data.values {
+            *value = value.iter().copied().cycle().take(length).collect();
+        }
+        data
+    }
+
     /// Blob keys of this width.
     pub fn with_key(name: &str, width: usize, count: u64) -> Data {
         Data::make(name, KeyKind::Blob, width, count)

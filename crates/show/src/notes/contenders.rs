@@ -102,9 +102,8 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
     if let Some(commits) = verdict.commits(index) {
         settings += &format!("; {}", grid::commit_size(commits));
     }
-    if let Some(cache) = grid::cache_size(verdict, contender) {
-        settings += &format!("; {cache}");
-    }
+    let of_store = [grid::tuning(verdict, contender), grid::cache_size(verdict, contender)];
+    of_store.into_iter().flatten().for_each(|words| settings += &format!("; {words}"));
     let isolation = contender.isolation.as_ref().filter(|_| verdict.isolation(index).is_some());
     let isolation = isolation.map(|Isolated { level, standing, why, .. }| {
         format!(" Isolation: {} ({}): {why}.", level.name(), standing.name())

@@ -24,6 +24,9 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
     if !parameters.is_empty() {
         title = format!("{title} ({})", parameters.join(", "));
     }
+    if let Some(caches) = caches(verdict) {
+        title = format!("{title}; {caches}");
+    }
     let trials = verdict.about.blocks;
     let plural = if trials == 1 { "" } else { "s" };
     vec![
@@ -38,6 +41,13 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
             too_short(verdict).map(|advice| format!(" {advice}")).unwrap_or_default()
         ),
     ]
+}
+
+/// The size of the cache that each contender was given that has one; `None` if each had its own.
+pub fn caches(verdict: &Verdict) -> Option<String> {
+    let limits = &verdict.about.limits;
+    let by = if limits.cache_of_suite { ", by the suite" } else { "" };
+    limits.cache_bytes.map(|bytes| format!("each cache {}{by}", units::bytes(bytes as f64)))
 }
 
 /// Suggests a budget, if a run ended before it had enough trials for an interval.

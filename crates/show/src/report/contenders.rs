@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::anchors;
 use super::charts;
 use super::words;
+use crate::grid;
 use crate::units;
 use crate::views::durability;
 
@@ -76,7 +77,10 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
             (None, Build::System) => "the system's".into(),
             (None, Build::Path(path)) => path.display().to_string(),
         },
-        profile: contender.profile.clone(),
+        profile: match grid::tuning(verdict, contender) {
+            Some(tuning) => format!("{}, {tuning}", contender.profile),
+            None => contender.profile.clone(),
+        },
         reason: contender.reason.clone(),
         link: web(contender.link.as_ref()),
         harness: contender.harness,

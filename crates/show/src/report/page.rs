@@ -92,7 +92,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
         .map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64));
     let model = verdict.about.machine.cpu.model.as_deref().unwrap_or("an unknown processor");
     let fact = |name, value| Fact { name, value };
-    vec![
+    let caches = notes::caches(verdict).map(|words| fact("Caches", words));
+    let facts = vec![
         fact("Date", day(&verdict.about.started)),
         fact("Machine", format!("{} × {model}, {memory}", verdict.about.machine.cpu.online)),
         fact("System", format!("Linux {}{system}", verdict.about.machine.kernel.release)),
@@ -110,7 +111,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
                 notes::why_ended(verdict)
             ),
         ),
-    ]
+    ];
+    facts.into_iter().chain(caches).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.

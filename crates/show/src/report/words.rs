@@ -1,6 +1,6 @@
 //! Small phrases that several parts of the page use.
 
-use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level};
+use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level, Tuning};
 use dyno_verdict::AddedTime;
 use dyno_verdict::statistics::{Interval, Ratio};
 
@@ -35,6 +35,12 @@ pub(crate) fn that(class: &Class) -> String {
         }
         None => survive,
     };
+    let survive = match class.tuning {
+        Some(Tuning::Default) => format!("{survive}, with default options"),
+        Some(Tuning::Tuned) => format!("{survive}, tuned by their manuals"),
+        Some(Tuning::Own) => format!("{survive}, with options that were named with them"),
+        None => survive,
+    };
     let survive = if class.processes { format!("{survive}, whose clients are processes") } else { survive };
     match class.commits {
         Some(Commits::Each(1)) => format!("{survive} and commit each operation by itself"),
@@ -65,7 +71,9 @@ pub(crate) fn class(class: &Class) -> String {
         CacheClass::None => "no cache of its own".to_owned(),
         CacheClass::From(bytes) => format!("cache from {}", bytes_text(bytes as f64)),
     });
-    let parts = [Some(level.to_owned()), isolation, processes, class.commits.map(grid::commit_size), cache];
+    let tuning = class.tuning.map(|tuning| grid::tuning_words(tuning).to_owned());
+    let commits = class.commits.map(grid::commit_size);
+    let parts = [Some(level.to_owned()), isolation, processes, commits, tuning, cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use dyno_engine::proofs::Proofs;
-use dyno_engine::{Driver, Engine};
+use dyno_engine::{Driver, Engine, Tuned, TunedOption};
 use dyno_record::{KeptProof, Survival};
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ pub struct EngineItem {
     pub harness: bool,
     pub drivers: Vec<DriverItem>,
     pub profiles: Vec<ProfileItem>,
+    /// What its manual advises for speed (`tuning=tuned`), if its file says so.
+    pub tuned: Option<TunedItem>,
     /// The findings of `dyno prove` on this machine, the newest first.
     pub proofs: Vec<KeptProof>,
 }
@@ -61,6 +63,43 @@ pub struct ProfileItem {
     link: Option<String>,
 }
 
+/// What an engine's manual advises for speed.
+#[derive(Serialize)]
+pub struct TunedItem {
+    reason: String,
+    link: Option<String>,
+    options: Vec<TunedOptionItem>,
+}
+
+#[derive(Serialize)]
+struct TunedOptionItem {
+    setting: String,
+    link: String,
+}
+
+impl TunedItem {
+    fn new(tuned: &Tuned) -> TunedItem {
+        let option = |known: &TunedOption| TunedOptionItem {
+            setting: known.setting.clone(),
+            link: known.link.clone(),
+        };
+        TunedItem {
+            reason: tuned.reason.clone(),
+            link: tuned.link.clone(),
+            options: tuned.options().iter().map(option).collect(),
+        }
+    }
+
+    /// It in a line.
+    fn about(&self) -> String {
+        let settings: Vec<&str> = self.options.iter().map(|option| option.setting.as_str()).collect();
+        match settings.is_empty() {
+            true => self.reason.clone(),
+            false => format!("{} Settings: {}", self.reason, settings.join(" ")),
+        }
+    }
+}
+
 impl DriverItem {
     /// A driver of which nothing is known yet but what its file says.
     pub fn new(contender: String, driver: &Driver, build: Option<String>) -> DriverItem {
@@ -101,6 +140,7 @@ impl EngineItem {
             title: engine.title.clone(),
             harness: engine.harness,
             profiles: profiles.collect::<Result<_>>()?,
+            tuned: engine.tuned.as_ref().map(TunedItem::new),
             drivers,
             proofs: newest_first(proofs.of_engine(&engine.name)),
         })
@@ -150,6 +190,10 @@ pub fn text(engine: &EngineItem) -> String {
             &format!("{name}:{}", profile.name),
             &format!("{level}{caveat}. {}{settings}", profile.reason),
         ));
+    }
+    if let Some(tuned) = &engine.tuned {
+        lines.push("\nTuned: what its manual advises for speed, with any profile".into());
+        lines.push(item(&format!("{name},tuning=tuned"), &tuned.about()));
     }
     let caveats: BTreeSet<&String> =
         engine.profiles.iter().filter_map(|known| known.caveat.as_ref()).collect();

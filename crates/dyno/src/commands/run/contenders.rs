@@ -31,6 +31,9 @@ pub fn with_harness(named: &[Contender], registry: &Registry) -> Result<Vec<Cont
 pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Vec<Contender>> {
     if let Some(bytes) = limits.cache_bytes {
         for contender in contenders.iter_mut().filter(|contender| !contender.engine.harness) {
+            if limits.cache_of_suite && (contender.engine.cache.is_none() || contender.names_cache) {
+                continue;
+            }
             let knob = contender.engine.cache.as_ref().with_context(|| {
                 format!("{} has no setting for the size of a cache; leave --cache or it out", contender.label)
             })?;

@@ -153,6 +153,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         profile: contender.profile.name.clone(),
         reason: contender.profile.reason.clone(),
         link: contender.profile.link.clone(),
+        tuning: Some(contender.tuning),
         file_system: contender.file_system.map(|system| system.name().to_owned()),
         asked: contender.settings.clone(),
         claimed: contender.engine.claimed.clone(),

@@ -17,7 +17,7 @@ use super::super::list;
 use super::super::outcome::Input;
 use super::trust::{Origin, is_own};
 use super::{file, sustain};
-use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
+use crate::cli::{Caches, PlaceArgs, RerunArgs, RunArgs};
 use crate::terminal::say;
 
 /// The time budget of a run where the command line sets none.
@@ -128,7 +128,7 @@ pub fn typed(
             sustain: arguments.sustain,
             warm_up: !arguments.no_warm_up,
         },
-        limits: Limits { cache_bytes: arguments.cache, memory_bytes: arguments.memory },
+        limits: limits(arguments, &suite),
         wanted: wanted(&arguments.place, Wanted::default()),
         origin: {
             let is_foreign = !is_own(&suite, home, registry);
@@ -137,6 +137,17 @@ pub fn typed(
         },
         suite,
     })
+}
+
+/// What all contenders are given: as the command line says, else as the suite does.
+fn limits(arguments: &RunArgs, suite: &Suite) -> Limits {
+    let cache_bytes = match arguments.cache {
+        None => suite.cache,
+        Some(Caches::Default) => None,
+        Some(Caches::Bytes(bytes)) => Some(bytes),
+    };
+    let cache_of_suite = arguments.cache.is_none() && cache_bytes.is_some();
+    Limits { cache_bytes, cache_of_suite, memory_bytes: arguments.memory }
 }
 
 /// A path if it looks like one, else a suite of dyno's own.
