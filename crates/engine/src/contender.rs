@@ -200,8 +200,6 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
     named.iter().try_for_each(refuse_secret)?;
-    let cache = engine.cache.as_ref().map(|knob| knob.setting.as_str());
-    let names_cache = named.iter().any(|setting| cache == Some(setting.name.as_str()));
     let mut label = engine.name.clone();
     if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
         label = format!("{label}@{build}");
@@ -220,10 +218,12 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         label = format!("{label},{}={}", setting.name, setting.value);
     }
     let profile = profile.by_standard(own_settings::tuning(&named)?, engine)?;
+    let names_cache = named.iter().any(|setting| engine.is_cache(&setting.name));
     let is_own = named.iter().any(|setting| engine.is_tuned_by(&setting.name));
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
     let OwnSettings { per_commit, form, slowdown, apart, processes } = OwnSettings::take(&mut settings)?;
+    let claimed = engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str()));
     Ok(Contender {
         label,
         per_commit: match per_commit {
@@ -234,10 +234,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         slowdown,
         named_apart: apart,
         processes,
-        claimed: limited(
-            engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str())),
-            file_system,
-        ),
+        claimed: limited(claimed, file_system),
         variant,
         engine: engine.clone(),
         driver: driver.clone(),

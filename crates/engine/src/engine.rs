@@ -160,14 +160,18 @@ impl Engine {
         names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
     }
 
+    /// True if a setting is that of the size of its cache.
+    pub(super) fn is_cache(&self, name: &str) -> bool {
+        self.cache.as_ref().is_some_and(|knob| knob.setting == name)
+    }
+
     /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear on
     /// these, or on encryption, does not count.
     pub(super) fn is_tuned_by(&self, name: &str) -> bool {
         let is_rule = |condition: &String| condition.split_once('=').is_some_and(|(known, _)| known == name);
-        let is_cache = self.cache.as_ref().is_some_and(|knob| knob.setting == name);
         let is_cipher = self.encryption.as_ref().is_some_and(|encryption| encryption.concerns(name));
         let is_safety = self.rules.iter().flat_map(|rule| &rule.when).any(is_rule);
-        !(is_cache || is_cipher || is_safety || COMMON_SETTINGS.contains(&name))
+        !(self.is_cache(name) || is_cipher || is_safety || COMMON_SETTINGS.contains(&name))
     }
 
     /// The condition because of which a contender with these settings has only one client; `None` if it may have many.
