@@ -28,6 +28,7 @@ pub struct ClassRow {
     pub p99_ns: Option<i64>,
     pub p999_ns: Option<i64>,
     pub most_ns: Option<i64>,
+    pub run_file: String,
 }
 
 /// The rows of a run. `name` is that of its file.
@@ -47,6 +48,7 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<ClassRow> {
                 block: i64::from(trial.block),
                 warm_up: is_warm_up(run, trial),
                 disturbed: disturbances.disturbed.contains(&trial.block),
+                run_file: run.seals.to_string(),
                 ..of_class(class)
             }));
         }
