@@ -11,7 +11,7 @@ use dyno_record::{
     AmountRecord, ContenderRecord, Ended, Executed, Machine, Placement, Program, Run, SCHEMA, Seals,
     SourceRecord, Storage, SuiteRecord, TestRecord,
 };
-use dyno_suite::Published;
+use dyno_suite::{ExpectedDigest, Published};
 
 use super::request::Request;
 
@@ -123,6 +123,9 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
         if is_default && suite.tests[index].expect.is_some() {
             record.expect.clone_from(&suite.tests[index].expect);
         }
+        if is_default {
+            record.expect_digest = suite.tests[index].expect_digest.as_ref().and_then(ExpectedDigest::answer);
+        }
         for published in &published {
             let systems = published.seconds.keys();
             let seconds = systems.filter_map(|system| {
@@ -194,6 +197,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
             unit: amount.unit.to_owned(),
         }),
         expect: test.answer.clone(),
+        expect_digest: None,
         invariants: test.invariants.clone(),
         invariant_lines: test.invariant_lines.clone(),
         load: test.load,
