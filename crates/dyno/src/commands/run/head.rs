@@ -173,6 +173,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         probes: Vec::new(),
         slowdown: contender.slowdown,
         apart: None,
+        apart_writing: None,
         harness: contender.engine.harness
             || contender.variant.as_ref().is_some_and(|variant| variant.harness),
         named,
