@@ -10,10 +10,10 @@ use std::time::Duration;
 
 /// The shortest slice of the quickest contender. The shorter it is, the more noise two contenders share; the longer,
 /// the less the cold caches matter with which it begins. docs/methodology.md has what both cost.
-const SLICE: Duration = Duration::from_millis(4);
+const SLICE: Duration = Duration::from_millis(6);
 
 /// The longest part of a test in one turn, if its operations can be divided.
-const LONGEST: Duration = Duration::from_millis(8);
+const LONGEST: Duration = Duration::from_millis(12);
 
 /// The goal of a turn: up to this share of a test (by its place).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn no_turn_begins_where_a_test_does() {
-        let tests = paces(&[(10.0, 900), (0.4, 900), (0.1, 900), (5.0, 900)]);
+        let tests = paces(&[(15.0, 900), (0.4, 900), (0.1, 900), (7.0, 900)]);
         let last = vec![goal(3, 1.0)];
         let across = vec![goal(0, 1.0), goal(1, 1.0), goal(2, 1.0), goal(3, 0.5)];
         assert_eq!(rounds(&tests, 0), [vec![goal(0, 0.25)], vec![goal(0, 0.75)], across, last]);
@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn the_slower_has_more_turns() {
         let round = [goal(0, 1.0), goal(1, 0.5)];
-        let quick = |_| 4.0 * MS;
+        let quick = |_| 6.0 * MS;
         assert_eq!(turns(&round, Some(goal(0, 0.5)), quick), [round]);
-        let slow = |_| 32.0 * MS;
+        let slow = |_| 48.0 * MS;
         let parted = [vec![goal(0, 0.75)], vec![goal(0, 1.0), goal(1, 0.25)], vec![goal(1, 0.5)]];
         assert_eq!(turns(&round, Some(goal(0, 0.5)), slow), parted);
     }
