@@ -3,6 +3,8 @@
 use dyno_record::{Answer, Column, Sums};
 use serde::Deserialize;
 
+use super::Test;
+
 /// The digest of an answer by column.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,5 +57,42 @@ impl ExpectedColumn {
             chunks: self.chunks.iter().map(sums).collect(),
             ..Column::default()
         })
+    }
+}
+
+/// What is wrong with the digest of a test's right answer, if anything is.
+pub(super) fn complaint(test: &Test) -> Option<&'static str> {
+    let digest = test.expect_digest.as_ref()?;
+    if test.expect.is_some() {
+        return Some("`expect` and `expect_digest` are both there; one of them says what is right");
+    }
+    digest.answer().is_none().then_some("an `integer_hash` of `expect_digest` is no whole number below 2⁶⁴")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use crate::Suite;
+
+    #[test]
+    fn a_digest_that_is_none_is_refused() {
+        let load = |more: &str| {
+            let text = format!(
+                "name = 'x'\ntitle = 'x'\nstory = 'x'\ncontenders = ['sqlite']\n[[test]]\nid = '1'\ntitle = 'x'\n\
+                 shows = 'x'\nmodel = 'statements'\nstatements = 'SELECT 1'\n{more}"
+            );
+            let dialects = BTreeSet::from(["sqlite".to_owned()]);
+            Suite::parse(text, Path::new("x.toml"), &dialects).map_err(|error| error.to_string())
+        };
+        let digest =
+            |hash: &str| format!("[test.expect_digest]\nrows = 1\ncolumns = [{{ integer_hash = '{hash}' }}]");
+        let suite = load(&digest("18446744073709551615")).unwrap();
+        let answer = suite.tests[0].expect_digest.as_ref().unwrap().answer().unwrap();
+        assert_eq!((answer.rows, answer.columns[0].integer_hash), (1, u64::MAX));
+        assert!(load(&digest("0xff")).unwrap_err().contains("x.toml:7: test 1: an `integer_hash`"));
+        let both = format!("expect = [[1]]\n{}", digest("1"));
+        assert!(load(&both).unwrap_err().contains("are both there"));
     }
 }
