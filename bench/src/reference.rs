@@ -115,7 +115,7 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
     psql(maintenance, &[remove])?;
     let time = text.lines().find_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok());
     let milliseconds: f64 = time.with_context(|| format!("psql printed no time: {text}"))?;
-    Ok(Time { nanoseconds: (milliseconds * 1e6) as u64, wait_ns: 0, cpu_ns: 0 })
+    Ok(Time { nanoseconds: (milliseconds * 1e6) as u64, wait_ns: 0, cpu_ns: 0, operations: 0 })
 }
 
 /// The output of a program that runs on the CPUs where a runner would.
@@ -173,5 +173,10 @@ fn embedded(job: &Job) -> Vec<OsString> {
 /// Reads `NANOSECONDS WAIT CPU`.
 fn time(line: &str) -> Option<Time> {
     let mut numbers = line.split(' ').map(|number| number.parse().ok());
-    Some(Time { nanoseconds: numbers.next()??, wait_ns: numbers.next()??, cpu_ns: numbers.next()?? })
+    Some(Time {
+        nanoseconds: numbers.next()??,
+        wait_ns: numbers.next()??,
+        cpu_ns: numbers.next()??,
+        operations: 0,
+    })
 }

@@ -38,6 +38,8 @@ pub struct Time {
     pub wait_ns: u64,
     /// CPU time.
     pub cpu_ns: u64,
+    /// The number of operations; 0 where a program does not say.
+    pub operations: u64,
 }
 
 impl Time {
@@ -273,6 +275,7 @@ pub fn times(trial: &Trial) -> Vec<Time> {
         nanoseconds: sample.section.nanoseconds,
         wait_ns: sample.section.client.wait_ns,
         cpu_ns: sample.section.client.user_ns + sample.section.client.system_ns,
+        operations: sample.operations,
     };
     trial.samples.iter().map(time).collect()
 }

@@ -1,10 +1,11 @@
 //! dyno's runner and the C program side by side: both do every test in slices, which they take in turns.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_lab::metronome::Metronome;
-use dyno_lab::trial::{Expected, InterleavedTrial, Outcome, TrialOptions};
+use dyno_lab::trial::{Expected, InterleavedTrial, Outcome, Pace, TrialOptions};
 use dyno_protocol::Job;
 use fastrand::Rng;
 use rand::SeedableRng;
@@ -45,7 +46,8 @@ impl Turns {
 
     /// Learns the pace of a comparison.
     pub fn learn(&mut self, comparison: usize, alone: &[Time]) {
-        let named = alone.iter().enumerate().map(|(place, time)| (name(place), time.nanoseconds as f64));
+        let pace = |time: &Time| Pace { ns: time.nanoseconds as f64, operations: time.operations };
+        let named = alone.iter().enumerate().map(|(place, time)| (name(place), pace(time)));
         self.expected[comparison] = Some(named.collect());
     }
 
@@ -66,9 +68,16 @@ impl Turns {
                 argument.into_string().ok().context("an argument of the C program is no text")
             };
             let command = command.into_iter().map(text).collect::<Result<_>>()?;
-            members.push(InterleavedTrial { command, job, expected: expected.clone(), harness: false });
+            members.push(InterleavedTrial {
+                command,
+                job,
+                expected: expected.clone(),
+                harness: false,
+                by_itself: BTreeSet::new(),
+            });
         }
-        let sliced = conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {});
+        let sliced =
+            conduct.run_together(&members, &tests, &mut self.random, &mut self.metronome, |_| {}, || {});
         let sides = sliced.into_iter().map(|one| match one.trial.outcome {
             Outcome::Finished => Ok(times(&one.trial)),
             Outcome::Failed { message, .. } => bail!("in turns: {message}"),

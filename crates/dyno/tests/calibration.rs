@@ -12,6 +12,16 @@ fn a_machine_is_calibrated_and_later_tables_say_so() {
     let calibrated = calibrated.exits(if is_busy { 3 } else { 0 });
     let calibrated = calibrated.prints("sqlite:memory: an equal copy takes");
     let calibrated = calibrated.prints("10% slower is found, by the mean");
+    // The library and three copies of its file under other names, which are gone when it ends.
+    let calibrated = calibrated.prints("4 copies of its library, under different names, differ by");
+    let run = dyno_record::load(&place.path("calibrated.jsonl")).unwrap();
+    let copies: Vec<_> = run.contenders.iter().filter(|one| one.label.starts_with("sqlite@/")).collect();
+    assert_eq!(copies.len(), 3);
+    for copy in copies {
+        assert_eq!(copy.executed.engine, run.contenders[0].executed.engine, "{}", copy.label);
+        let path = copy.label.trim_start_matches("sqlite@").split(':').next().unwrap();
+        assert!(path.ends_with(".so") && !std::path::Path::new(path).exists(), "{path}");
+    }
     let again = place.dyno("calibrate --again calibrated.jsonl").exits(if is_busy { 3 } else { 0 });
     assert_eq!(again.stdout, calibrated.stdout);
     disturb(&place);
@@ -25,10 +35,23 @@ fn a_machine_is_calibrated_and_later_tables_say_so() {
 
     let two = format!("run speedtest {tests} --with sqlite:memory,sqlite:nosync --trials 1 --quiet");
     let quoted = "with sqlite:memory of speedtest";
-    place.dyno(&format!("{two} -o run.jsonl")).exits(0).prints("Calibrated here on").prints(quoted);
+    let later =
+        place.dyno(&format!("{two} -o run.jsonl")).exits(0).prints("Calibrated here on").prints(quoted);
+    let later = later.stdout.replace("\n  ", " ");
+    assert!(later.contains("Copies of its library under other names differed by"), "{later}");
     // It is part of the record, so whoever gets the run file sees it too.
     std::fs::remove_file(place.path("calibration.json")).unwrap();
     place.dyno("show run.jsonl").exits(0).prints(quoted);
+    // A calibration that was kept before copies were run is read too.
+    let kept = std::fs::read_to_string(place.path("run.jsonl")).unwrap();
+    let known: serde_json::Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
+    let calibration = known.pointer("/run/calibration").or(known.pointer("/calibration")).unwrap();
+    let mut older = calibration.clone();
+    assert!(older.as_object_mut().unwrap().remove("offsets").is_some(), "{older}");
+    place.write("calibration.json", &older.to_string());
+    let quoted = place.dyno(&two).exits(0).prints("Calibrated here on").stdout;
+    assert!(!quoted.contains("under other names"), "{quoted}");
+    std::fs::remove_file(place.path("calibration.json")).unwrap();
     let without = place.dyno(&two).exits(0).stdout;
     assert!(!without.contains("Calibrated"), "{without}");
 }

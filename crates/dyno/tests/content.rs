@@ -109,6 +109,8 @@ fn a_run_file_that_was_changed_says_so_wherever_it_is_read() {
         "show results/changed.jsonl",
         "show results/changed.jsonl --format markdown",
         "show results/changed.jsonl --format json",
+        "show results/changed.jsonl --format csv",
+        "compare results/run.jsonl results/changed.jsonl --format csv",
         "compare results/run.jsonl results/changed.jsonl",
         "history",
     ] {
@@ -118,6 +120,18 @@ fn a_run_file_that_was_changed_says_so_wherever_it_is_read() {
     place.dyno("report results/changed.jsonl -o changed.html").exits(0);
     assert!(fs::read_to_string(place.path("changed.html")).unwrap().contains(&said));
     place.dyno("show changed.html").exits(0).prints("is not as dyno wrote it");
+    for file in ["samples.csv", "samples.hlog"] {
+        let exported = place.dyno(&format!("export results/changed.jsonl -o {file}")).exits(0);
+        assert!(exported.stderr.contains(&said), "{}", exported.stderr);
+        assert!(fs::read_to_string(place.path(file)).unwrap().contains(&said), "{file}");
+    }
+    // Of two sizes, the file of one was changed.
+    let larger = run.replace("run.jsonl", "larger.jsonl").replace("--scale 0.01", "--scale 0.02");
+    place.dyno(&larger).exits(0);
+    for format in ["table", "markdown", "csv", "json"] {
+        let shown = joined(&format!("scaling results/changed.jsonl results/larger.jsonl --format {format}"));
+        assert!(shown.contains(&said), "{format}: {shown}");
+    }
     let without: String =
         lines.iter().filter(|other| *other != line).map(|line| format!("{line}\n")).collect();
     fs::write(place.path("shorter.jsonl"), without).unwrap();

@@ -124,3 +124,29 @@ fn the_whole_suite_runs_on_sqlite() {
     let id = |index: usize| run["contenders"][index]["hello"]["build"]["source_id"].clone();
     assert!(id(0) != id(3), "one library was measured as two: {}", id(0));
 }
+
+/// Each of the fifteen has a right answer that no engine gave, so a majority of wrong builds decides nothing. That of test 6
+/// is a digest: five thousand rows.
+#[test]
+fn every_test_has_a_right_answer_and_a_wrong_one_shows() {
+    let place = Place::new();
+    let with = "--with sqlite:memory --trials 1 --no-warm-up --quiet -o run.jsonl";
+    place.dyno(&format!("run speedtest {with}")).exits(0);
+    let mut run = dyno_record::load(&place.path("run.jsonl")).unwrap();
+    for test in &run.tests {
+        assert!(test.expect.is_some() != test.expect_digest.is_some(), "{}", test.id);
+    }
+    let counts = |run: &dyno_record::Run| {
+        let verdict = dyno_verdict::judge(run);
+        verdict.tests.iter().map(|test| test.cells[0].counts()).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(&run), [true; 15]);
+    // One count of the five thousand, beyond the rows that are kept, and then one average.
+    let sixth = &mut run.tests[5];
+    let right = sixth.expect_digest.clone().unwrap();
+    sixth.expect_digest.as_mut().unwrap().columns[0].integer_hash ^= 1;
+    assert!(!counts(&run)[5]);
+    let wrong = run.tests[5].expect_digest.insert(right);
+    wrong.columns[1].chunks[19].sum += 1e4;
+    assert!(!counts(&run)[5]);
+}

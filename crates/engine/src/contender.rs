@@ -1,6 +1,6 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
@@ -104,7 +104,7 @@ impl Contender {
         self.runner.intervals && !self.processes
     }
 
-    /// The reason why it cannot take turns with others; `None` if it can. Between its turns it must leave the machine
+    /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least. Between its turns it must leave the machine
     /// idle: background work, or writes still to be done, would slow down the others.
     pub fn apart(&self) -> Option<String> {
         if self.named_apart {
@@ -119,6 +119,11 @@ impl Contender {
         if !self.runner.takes_turns {
             return Some(format!("its runner {} takes no turns", self.runner.name));
         }
+        self.apart_writing().filter(|_| !self.engine.reads_quietly)
+    }
+
+    /// The reason why it cannot take turns in tests that write; `None` if it can, where it can take turns at all.
+    pub fn apart_writing(&self) -> Option<String> {
         if self.engine.harness || self.engine.is_quiet(&self.settings) {
             return None;
         }
@@ -167,6 +172,28 @@ impl Contender {
     /// The part that the build of dyno has not made, and the command that makes it.
     pub fn missing(&self) -> Option<String> {
         self.runner.unbuilt().or_else(|| self.unbuilt_library())
+    }
+
+    /// The file of its engine's library, if it is one that can be loaded under another name: the bundled one or one that
+    /// its name gives by a path.
+    pub fn library(&self) -> Option<PathBuf> {
+        let library = match &self.build {
+            Build::Path(path) => path.clone(),
+            Build::Bundled if self.driver.default => self.runner.beside(self.engine.bundled.as_ref()?),
+            Build::Bundled | Build::System => return None,
+        };
+        (library.is_file() && !self.engine.is_server()).then_some(library)
+    }
+
+    /// The same contender with a library of another name.
+    pub fn with_library(&self, library: PathBuf) -> Contender {
+        let rest = self.label.strip_prefix(&self.engine.name).unwrap_or_default();
+        let rest = match rest.strip_prefix('@') {
+            Some(build) => build.find([':', ',']).map_or("", |end| &build[end..]),
+            None => rest,
+        };
+        let label = format!("{}@{}{rest}", self.engine.name, library.display());
+        Contender { label, build: Build::Path(library), ..self.clone() }
     }
 
     /// The library or installation that its name gives by a path: neither dyno's nor installed by it.

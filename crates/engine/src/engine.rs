@@ -64,9 +64,14 @@ pub struct Engine {
     /// Conditions `name=value|value`, with each of which nothing of it waits for the disk or works in the background.
     #[serde(default)]
     quiet: Vec<String>,
+    /// True if with any settings nothing of it waits for the disk or works in the background while it only reads.
+    #[serde(default)]
+    pub reads_quietly: bool,
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     pub values: ValueNames,
+    /// The file of the library that dyno brings along, beside dyno's own program; absent where it is part of a runner.
+    pub bundled: Option<String>,
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
     pub named_builds: Vec<NamedBuild>,

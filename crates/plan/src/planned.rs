@@ -31,6 +31,8 @@ pub struct PlannedTest {
     pub first: Vec<String>,
     /// The last ones, where they are not among the first.
     pub last: Vec<String>,
+    /// True if it is known to change nothing: contenders that sync their commits can take turns in it.
+    pub only_reads: bool,
     /// The amount of its work, if the input determines it.
     pub amount: Option<Amount>,
     /// The mean number of operations that arrive while it is measured; None if each client begins one as soon as it is
@@ -93,6 +95,7 @@ pub(crate) fn describe(
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),
+        only_reads: only_reads(written.model, &test.statements),
         // Operations that arrive at a rate are done at that rate, which is no figure of the contender. The amount of
         // work to settle differs between engines, so there is no rate.
         amount: prepared
@@ -122,7 +125,40 @@ pub(crate) fn describe(
     }
 }
 
+/// True if a test changes nothing: it reads by its model, or each of its statements is a plain SELECT. One with INTO may
+/// make a table, and of other statements dyno does not know.
+fn only_reads(model: Model, statements: &[String]) -> bool {
+    let is_word = |word: &str, wanted: &str| word.eq_ignore_ascii_case(wanted);
+    let selects = |statement: &String| {
+        let mut words = statement.split_whitespace();
+        words.next().is_some_and(|word| is_word(word, "SELECT")) && !words.any(|word| is_word(word, "INTO"))
+    };
+    match model {
+        Model::Scan | Model::KvGet | Model::KvScan | Model::KvRange => true,
+        Model::Statements => !statements.is_empty() && statements.iter().all(selects),
+        _ => false,
+    }
+}
+
 /// The row of an answer that says that nothing breaks the invariant with this number.
 fn all_hold((place, says): (i64, &String)) -> Vec<Value> {
     vec![Value::Integer(place), Value::Text(says.clone()), Value::Integer(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_reads_only_if_each_statement_is_a_select() {
+        let reads = |texts: &[&str]| {
+            only_reads(Model::Statements, &texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
+        };
+        assert!(reads(&["SELECT 1", "select count(*)\nFROM t"]));
+        assert!(
+            !reads(&[]) && !reads(&["SELECT 1", "DELETE FROM t"]) && !reads(&["BEGIN", "SELECT 1", "COMMIT"])
+        );
+        assert!(!reads(&["SELECT a INTO u FROM t"]) && !reads(&["WITH x AS (SELECT 1) DELETE FROM t"]));
+        assert!(only_reads(Model::KvGet, &[]) && !only_reads(Model::KvPut, &[]));
+    }
 }

@@ -29,6 +29,20 @@ pub struct MachineCalibration {
     pub alarms: f64,
     /// How often slower copies are found, by the mean over all tests.
     pub found: Vec<FoundSlower>,
+    /// What copies of the contender's library under other names differ by; absent where there were too few of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offsets: Option<KnownOffsets>,
+}
+
+/// What copies of one library under other names differ by, as standard deviations without noise: a share of a time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KnownOffsets {
+    /// The number of copies, the original among them.
+    pub copies: usize,
+    /// By the mean over all tests, as 0.01.
+    pub by_mean: f64,
+    /// In a test, as the root of the mean square over all tests.
+    pub by_test: f64,
 }
 
 /// How often a slower copy is found.

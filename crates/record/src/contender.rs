@@ -84,6 +84,10 @@ pub struct ContenderRecord {
     /// Why its trials run by themselves though others take turns (`turns` of the schedule); absent where it takes turns too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
+    /// The reason why it takes turns in tests that only read and in no others; absent if it takes them in all tests or in
+    /// none, and in files of before dyno cut tests by what they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart_writing: Option<String>,
     /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
     #[serde(default)]
     pub harness: bool,

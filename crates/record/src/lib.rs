@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use activity::{ActivitySample, Pressure};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
-pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration};
+pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};

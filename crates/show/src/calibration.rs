@@ -1,6 +1,6 @@
 //! The differences that a machine can show, as text.
 
-use dyno_verdict::{Calibrated, Calibration, FalseDifferences, Span};
+use dyno_verdict::{Calibrated, Calibration, CopyOffsets, FalseDifferences, Span};
 
 use crate::units::{percent, ratio};
 use crate::wrapped;
@@ -36,6 +36,9 @@ pub fn render(calibration: &Calibration) -> String {
          copy slower here, equals are called different more often than elsewhere.",
         "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
          found where the table says slower of the mean, or on average of a test.",
+        "No interval of a run covers what its blocks share, such as where a file lies in memory: copies of one file under \
+         other names show it. Each trial is a process of its own, so what a restart of an embedded engine changes is in the \
+         intervals; a server starts once in a run, and `dyno rerun` starts it again.",
     ];
     for note in notes {
         text.push('\n');
@@ -78,7 +81,22 @@ fn table(contender: &Calibrated) -> String {
         });
         line(&format!("{slower} slower is found, in a test"), &|span| share(span, span.found[place].by_test));
     }
+    text.push_str(&wrapped(&copies(contender.copies.as_ref()), "", "  "));
+    text.push('\n');
     text
+}
+
+/// What copies of the library under other names differ by.
+fn copies(found: Option<&CopyOffsets>) -> String {
+    let Some(CopyOffsets { copies, by_mean, by_test }) = found else {
+        return "No copies of its library ran under other names, so what a whole run shares was not measured.".to_owned();
+    };
+    let (mean, test) = (percent(by_mean.between), percent(by_test.between));
+    let (mean_noise, test_noise) = (percent(by_mean.noise), percent(by_test.noise));
+    format!(
+        "{copies} copies of its library, under different names, differ by {mean} by the mean and {test} in a test (standard \
+         deviation, beyond {mean_noise} and {test_noise} that noise explains)."
+    )
 }
 
 /// A share of runs; a dash if the blocks are too few for any claim.

@@ -154,10 +154,13 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
         "high",
         "difference",
         "why_not",
+        "old_file",
+        "new_file",
     ];
     writer.write_record(header).context("cannot write CSV")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let text = |text: &str| without_formula(text).into_owned();
+    let file = |place: usize| text(comparison.run_files.get(place).map_or("", String::as_str));
     for test in &comparison.tests {
         for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
             let interval = cell.ratio.and_then(|ratio| ratio.interval);
@@ -180,6 +183,8 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
                 number(interval.map(|interval| interval.high)),
                 difference.to_owned(),
                 text(cell.why_not.as_deref().unwrap_or_default()),
+                file(0),
+                file(1),
             ];
             writer.write_record(record).context("cannot write CSV")?;
         }

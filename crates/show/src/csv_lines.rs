@@ -101,7 +101,7 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
 }
 
 /// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of
-/// its level, how many of its trials failed, and which file its engine is.
+/// its level, how many of its trials failed, which file its engine is, and whether the run file is as it was written.
 fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender);
     let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);
@@ -116,6 +116,7 @@ fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     columns.push(("failed_trials", failures.map_or(0, |failures| failures.failed).into()));
     let file = verdict.contenders[contender].executed.engine.as_ref();
     columns.push(("engine_sha256", file.map(|file| &*file.sha256).into()));
+    columns.push(("run_file", verdict.about.seals.to_string().as_str().into()));
     columns
 }
 

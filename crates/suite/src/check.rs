@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 
-use super::{Model, Shape, Suite, Test, include, model, rung, statements};
+use super::{Model, Shape, Suite, Test, digest, include, model, rung, statements};
 
 impl Suite {
     /// Refuses a suite that cannot be run. `dialects` are those that the engines speak.
@@ -59,6 +59,9 @@ impl Suite {
                 test.id.escape_debug()
             );
             if let Some(complaint) = model::complaint(test) {
+                bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);
+            }
+            if let Some(complaint) = digest::complaint(test) {
                 bail!("{}:{line}: test {}: {complaint}", self.path.display(), test.id);
             }
             self.check_data_of(test, line)?;

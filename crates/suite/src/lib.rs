@@ -5,6 +5,7 @@
 
 mod check;
 mod data;
+mod digest;
 mod form;
 mod include;
 mod last_name;
@@ -31,6 +32,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use data::{Data, RecordKind, Shape, count};
+pub use digest::{ExpectedColumn, ExpectedDigest};
 pub use dyno_protocol::Model;
 pub use form::{Index, TableForm};
 pub use last_name::{LAST_NAME_BYTES, last_name};
@@ -199,6 +201,8 @@ pub struct Test {
     pub check: Option<Spanned<String>>,
     /// The rows of the right answer with the parameters' defaults, where they are known.
     pub expect: Option<Vec<Vec<Value>>>,
+    /// The digest of the right answer with the parameters' defaults, where its rows are too many to write out.
+    pub expect_digest: Option<ExpectedDigest>,
 }
 
 /// A class of which people ask how many were done in a minute.

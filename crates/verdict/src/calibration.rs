@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbances;
 use crate::figures::{Judged, figures};
+use crate::offsets::{CopyOffsets, offsets};
 use crate::pairs::logs_by_block;
 use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, significant};
 
@@ -56,6 +57,8 @@ pub struct Calibrated {
     pub significant: FalseDifferences,
     /// By how long a run is.
     pub spans: Vec<Span>,
+    /// What copies of its library under other names differ by, if the run has some.
+    pub copies: Option<CopyOffsets>,
 }
 
 /// The differences that a table claims for an equal copy. All of them are wrong.
@@ -148,7 +151,8 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
     });
     let spans = spans.collect();
     let equal = ratio_of_logs(&means(&equals));
-    Some(Calibrated { label: label.clone(), equal, significant: reported(&equals), spans })
+    let copies = offsets(run, tests, index);
+    Some(Calibrated { label: label.clone(), equal, significant: reported(&equals), spans, copies })
 }
 
 /// The differences that a table of these blocks claims.

@@ -32,6 +32,9 @@ pub struct Comparison {
     pub tests: Vec<TestComparison>,
     /// The differences between the two runs other than the times.
     pub changes: Vec<String>,
+    /// What the seals of the two run files show, the old one first, in words.
+    #[serde(default)]
+    pub run_files: Vec<String>,
 }
 
 /// A test in two runs.
@@ -166,6 +169,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     Ok(Comparison {
         tests: tests.collect(),
         changes: changes.into_iter().chain(failures).chain(alone(old, new)).collect(),
+        run_files: [old, new].map(|run| run.about.seals.to_string()).to_vec(),
         contenders,
     })
 }

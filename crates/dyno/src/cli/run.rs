@@ -176,6 +176,10 @@ pub struct CalibrateArgs {
     /// Show the calibration from an earlier run, and run nothing
     #[arg(long, value_name = "RUN")]
     pub again: Option<PathBuf>,
+    /// How many copies of the contender's library to run under other names, where dyno knows its file: what they differ by
+    /// is in no interval of a run
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(..=20))]
+    pub copies: u8,
     /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
     #[command(flatten)]
     pub run: RunArgs,

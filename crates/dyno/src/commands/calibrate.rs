@@ -1,11 +1,14 @@
 //! `dyno calibrate`: runs contenders with copies of themselves, and concludes which differences this machine can show.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::keep_calibration;
-use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, MachineCalibration, Run};
+use dyno_lab::scratch::{Scratch, default_parent};
+use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration, Run};
 use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibration, Span, calibrate};
@@ -25,7 +28,7 @@ const SLOWDOWNS: [&str; 5] = ["0%", "1%", "3%", "5%", "10%"];
 
 /// Calibrates, or shows the calibration of an earlier run.
 pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
-    let CalibrateArgs { again, mut run } = arguments;
+    let CalibrateArgs { again, copies, mut run } = arguments;
     if let Some(path) = again {
         let run = dyno_record::load(&path).input()?;
         check(run.schedule.sustain.is_some()).input()?;
@@ -44,12 +47,21 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     }
     let mut request = typed(&run, None, &Home::find()?, &registry).input()?;
     let originals = std::mem::take(&mut request.contenders);
+    let scratch = Scratch::create(&default_parent())?;
     for original in originals {
-        let copies = SLOWDOWNS.map(|share| format!("{},slowdown={share}", original.label));
+        let slowed = SLOWDOWNS.map(|share| format!("{},slowdown={share}", original.label));
+        let copied = (1..=copies).filter_map(|number| original.library().map(|library| (number, library)));
+        let copied = copied.map(|(number, library)| {
+            let folder = scratch.folder().join(format!("{}-copy-{number}", request.contenders.len()));
+            let copy = copy_of(&library, &folder)?;
+            Ok(original.with_library(copy))
+        });
+        let copied = copied.collect::<Result<Vec<Contender>>>()?;
         request.contenders.push(original);
-        for copy in copies {
+        for copy in slowed {
             request.contenders.push(Contender::parse(&copy, &registry).input()?);
         }
+        request.contenders.extend(copied);
     }
     let outputs = Outputs::open(&run.place)?;
     perform(request, &registry, &run.place, outputs, |run, _| {
@@ -60,6 +72,14 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         }
         Ok(exit)
     })
+}
+
+/// Copies a library into a new folder, which gives it another name.
+fn copy_of(library: &Path, folder: &Path) -> Result<PathBuf> {
+    let copy = folder.join(library.file_name().unwrap_or(library.as_os_str()));
+    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(library, &copy));
+    copied.with_context(|| format!("cannot copy {} to {}", library.display(), copy.display()))?;
+    Ok(copy)
 }
 
 /// Refuses a search for a rate: its trials have no figures that slower copies could show in.
@@ -91,6 +111,11 @@ fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
         seconds: span.seconds,
         alarms: span.alarms.in_table,
         found: found.collect(),
+        offsets: contender.copies.map(|found| KnownOffsets {
+            copies: found.copies,
+            by_mean: found.by_mean.between,
+            by_test: found.by_test.between,
+        }),
     })?;
     say(&format!("Later tables of this machine quote it: it is kept in {}.", path.display()));
     Ok(())

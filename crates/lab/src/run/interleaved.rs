@@ -1,14 +1,14 @@
 //! The trials of one block whose contenders take turns.
 
 use anyhow::Result;
-use dyno_protocol::Job;
+use dyno_protocol::{Job, Sample};
 use dyno_record::Run;
 use rand::Rng;
 use tempfile::TempDir;
 
 use super::keep::FinishedTrial;
-use super::{Runner, State, TrialStep, sync_scratch};
-use crate::trial::{Expected, InterleavedTrial, Sliced};
+use super::{Runner, State, TrialStep, sync_file_system, sync_scratch};
+use crate::trial::{Expected, InterleavedTrial, Pace, Sliced};
 
 impl Runner<'_> {
     /// Runs one trial of each of some contenders, side by side, and adds them to the record.
@@ -33,8 +33,13 @@ impl Runner<'_> {
             self.observer.trial_begins(first, run);
         }
         let observer = &mut *self.observer;
+        let settle = || {
+            if let Some(folder) = folders.first() {
+                sync_file_system(folder.path());
+            }
+        };
         let watch = |test: usize| observer.test_begins(test, run);
-        let sliced = self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch);
+        let sliced = self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch, settle);
         for ((&index, folder), one) in contenders.iter().zip(&folders).zip(&sliced) {
             self.leave(index, &one.trial.outcome, folder.path());
         }
@@ -50,12 +55,16 @@ impl Runner<'_> {
 
     fn member(&self, run: &Run, index: usize, folder: &TempDir) -> InterleavedTrial {
         let contender = &self.plan.contenders[index];
+        let tests = self.plan.tests.iter().enumerate().filter(|(_, test)| !test.only_reads);
+        let writing = tests.map(|(place, _)| place).filter(|_| run.contenders[index].apart_writing.is_some());
+        let writing = writing.collect();
         let job = Job { turns: true, ..self.plan.job(contender, folder.path()) };
         InterleavedTrial {
             command: contender.runner.command(),
             job,
             expected: expected(run, index),
             harness: contender.engine.harness,
+            by_itself: writing,
         }
     }
 }
@@ -64,5 +73,7 @@ impl Runner<'_> {
 fn expected(run: &Run, contender: usize) -> Expected {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
     let samples = trials.flat_map(|trial| &trial.samples).map(|sample| &sample.sample);
-    samples.map(|sample| (sample.test.clone(), sample.section.nanoseconds as f64)).collect()
+    let pace =
+        |sample: &Sample| Pace { ns: sample.section.nanoseconds as f64, operations: sample.operations };
+    samples.map(|sample| (sample.test.clone(), pace(sample))).collect()
 }

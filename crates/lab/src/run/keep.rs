@@ -21,7 +21,7 @@ pub(super) struct FinishedTrial {
     /// At which rates operations arrived, where these are sought.
     pub seeking: Vec<RateSearch>,
     /// The cuts of its samples; empty if the trial ran alone.
-    pub cuts: Vec<SampleSlices>,
+    pub cuts: Vec<Option<SampleSlices>>,
     /// The metronome's time before and after it.
     pub beat_ns: Option<f64>,
 }
@@ -60,7 +60,7 @@ impl Runner<'_> {
                 count_lost(sample, answer, self.plan.acknowledged(&sample.test));
             }
         }
-        let cuts = cuts.into_iter().map(Some).chain(std::iter::repeat(None));
+        let cuts = cuts.into_iter().chain(std::iter::repeat(None));
         let samples = trial.samples.into_iter().zip(answers).zip(cuts);
         let samples: Vec<SampleRecord> = samples
             .map(|((sample, answer), cut)| SampleRecord {

@@ -250,7 +250,14 @@ impl Runner<'_> {
 fn sync_scratch(directory: &Path) {
     let parent = directory.parent().map(Path::to_owned);
     let _ = std::fs::remove_dir_all(directory);
-    if let Some(folder) = parent.and_then(|parent| File::open(parent).ok()) {
+    if let Some(folder) = parent {
+        sync_file_system(&folder);
+    }
+}
+
+/// Waits until the file system of a folder has written what was left to be written.
+fn sync_file_system(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
         let _ = nix::unistd::syncfs(&folder);
     }
 }

@@ -1,23 +1,29 @@
 //! Trials side by side: all their runners are there, and one of them works at a time.
 //!
-//! The contenders go through the tests together, in slices of some ten milliseconds and in an order drawn anew for each
+//! The contenders go through the tests together, in slices of a few milliseconds and in an order drawn anew for each
 //! round ([`rounds`]), so that what the machine does for a second or longer falls on all of them alike. A runner that
 //! has no turn waits for a line on its standard input and takes no processor time; its clock stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+use std::time::Duration;
 
 use anyhow::Result;
 use dyno_protocol::{Job, Waiting};
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use super::rounds::{self, Goal};
+use super::parts::{self, Group};
+use super::rounds::{self, Goal, Pace};
 use super::running::{Pause, Running};
 use super::{Outcome, Trial, TrialOptions};
 use crate::metronome::Metronome;
 
-/// The time that each test takes a contender alone, in nanoseconds, by the test's id.
-pub type Expected = BTreeMap<String, f64>;
+/// The time of the quickest contender between two beats of the metronome, at least.
+const BEAT_EVERY: Duration = Duration::from_millis(40);
+
+/// What each test takes a contender by itself, by the test's id.
+pub type Expected = BTreeMap<String, Pace>;
 
 /// One of the trials that run side by side.
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub struct InterleavedTrial {
     pub expected: Expected,
     /// True if it is the harness, which takes almost no time and sets no contender's pace.
     pub harness: bool,
+    /// The tests, by place, in which it has the machine to itself. Neighbouring ones are one turn.
+    pub by_itself: BTreeSet<usize>,
 }
 
 /// A trial that was done in slices.
@@ -37,8 +45,8 @@ pub struct InterleavedTrial {
 pub struct Sliced {
     /// The finished trial.
     pub trial: Trial,
-    /// The cut of each sample.
-    pub cuts: Vec<SampleSlices>,
+    /// The cut of each sample; none of a test that it did by itself.
+    pub cuts: Vec<Option<SampleSlices>>,
 }
 
 /// The slices of one sample.
@@ -52,7 +60,8 @@ pub struct SampleSlices {
 
 impl TrialOptions {
     /// Runs trials side by side. Their tests are those of `tests`, in this order, but for what one of them lacks.
-    /// `on_test` receives the place of a test in that list as it begins.
+    /// `on_test` receives the place of a test in that list as it begins. Where members do tests by themselves, `settle` is
+    /// called before each of them and before the others, so that none waits for what another left to be written.
     ///
     /// One that fails leaves the others working. If a signal asks the run to stop, all are interrupted.
     pub fn run_together(
@@ -62,28 +71,39 @@ impl TrialOptions {
         random: &mut impl Rng,
         metronome: &mut Metronome,
         mut on_test: impl FnMut(usize),
+        settle: impl Fn(),
     ) -> Vec<Sliced> {
         let Some(first) = members.first() else { return Vec::new() };
         let watched = self.watched(&first.job);
         let moment = watched.moment();
-        let mut seats: Vec<SlicedRunner> =
-            members.iter().map(|member| SlicedRunner::new(member, self, tests)).collect();
-        let mut beats: Vec<Vec<f64>> = vec![Vec::new(); tests.len()];
-        let mut before: Option<Goal> = None;
-        for round in rounds::rounds(&quickest(members, tests)) {
-            if let Some(goal) = round.iter().find(|goal| before.is_none_or(|before| before.test != goal.test))
-            {
-                on_test(goal.test);
-            }
-            let beat = play(&mut seats, &round, before, random, metronome);
-            for goal in &round {
-                beats[goal.test].extend(beat);
-            }
-            before = round.last().copied();
-            if self.interrupts.signal().is_some() {
-                break;
+        let mut stage = Stage {
+            members,
+            tests,
+            seats: members.iter().map(|member| SlicedRunner::new(member, self, tests)).collect(),
+            beats: vec![Vec::new(); tests.len()],
+            pulse: Pulse::default(),
+            metronome,
+        };
+        let by_itself: Vec<&BTreeSet<usize>> = members.iter().map(|member| &member.by_itself).collect();
+        let settles = by_itself.iter().any(|tests| !tests.is_empty());
+        for mut part in parts::parts(&by_itself, tests.len()) {
+            part.groups.shuffle(random);
+            for group in part.groups {
+                if settles {
+                    settle();
+                }
+                match group {
+                    Group::Sliced(seats) => stage.slice(&seats, part.tests.clone(), random, &mut on_test),
+                    Group::ByItself(seat) => {
+                        on_test(part.tests.start);
+                        let whole: Vec<Goal> =
+                            part.tests.clone().map(|test| Goal { test, share: 1.0 }).collect();
+                        stage.seats[seat].take_turn(&whole);
+                    }
+                }
             }
         }
+        let Stage { seats, beats, .. } = stage;
         let mean =
             |beats: &Vec<f64>| (!beats.is_empty()).then(|| beats.iter().sum::<f64>() / beats.len() as f64);
         let beats: Vec<Option<f64>> = beats.iter().map(mean).collect();
@@ -98,40 +118,113 @@ impl TrialOptions {
     }
 }
 
-/// The time that each test takes the quickest of some, in nanoseconds; the harness does not count.
-fn quickest(members: &[InterleavedTrial], tests: &[String]) -> Vec<f64> {
-    let counting = || members.iter().filter(|member| !member.harness);
-    let quickest = |test: &String| {
-        counting().filter_map(|member| member.expected.get(test).copied()).min_by(f64::total_cmp)
-    };
-    tests.iter().map(|test| quickest(test).unwrap_or_default()).collect()
+/// The runners at their work.
+struct Stage<'a> {
+    members: &'a [InterleavedTrial],
+    tests: &'a [String],
+    seats: Vec<SlicedRunner<'a>>,
+    /// The beats during each test, in nanoseconds.
+    beats: Vec<Vec<f64>>,
+    pulse: Pulse,
+    metronome: &'a mut Metronome,
 }
 
-/// One round: everybody's turns and a beat of the metronome, in a random order. Returns the beat.
-fn play(
-    seats: &mut [SlicedRunner],
-    round: &[Goal],
-    before: Option<Goal>,
-    random: &mut impl Rng,
-    metronome: &mut Metronome,
-) -> Option<f64> {
-    let turns: Vec<Vec<Vec<Goal>>> =
-        seats.iter().map(|seat| rounds::turns(round, before, |test| seat.expected(test))).collect();
-    // None: the metronome.
-    let mut order: Vec<Option<usize>> = vec![None];
-    for (seat, turns) in turns.iter().enumerate() {
-        order.extend(turns.iter().map(|_| Some(seat)));
-    }
-    order.shuffle(random);
-    let mut turns: Vec<_> = turns.into_iter().map(Vec::into_iter).collect();
-    let mut beat = None;
-    for turn in order {
-        match turn {
-            None => beat = metronome.beat(),
-            Some(seat) => seats[seat].take_turn(&turns[seat].next().unwrap_or_default()),
+impl Stage<'_> {
+    /// Does some tests in slices, with some of the runners.
+    fn slice(
+        &mut self,
+        seats: &[usize],
+        tests: Range<usize>,
+        random: &mut impl Rng,
+        on_test: &mut impl FnMut(usize),
+    ) {
+        let quickest = self.quickest(seats, tests.clone());
+        let mut before: Option<Goal> = None;
+        for round in rounds::rounds(&quickest, tests.start) {
+            if let Some(goal) = round.iter().find(|goal| before.is_none_or(|before| before.test != goal.test))
+            {
+                on_test(goal.test);
+            }
+            let time =
+                rounds::parts(&round, before).map(|(test, share)| quickest[test - tests.start].ns * share);
+            let beats = self.pulse.is_due(time.sum());
+            let beat = self.play(seats, &round, before, beats, random);
+            for goal in &round {
+                self.beats[goal.test].extend(self.pulse.newest(beat));
+            }
+            before = round.last().copied();
         }
     }
-    beat
+
+    /// What each of some tests takes the quickest of some; the harness does not count.
+    fn quickest(&self, seats: &[usize], tests: Range<usize>) -> Vec<Pace> {
+        let members = || seats.iter().map(|&seat| &self.members[seat]).filter(|member| !member.harness);
+        let quickest = |test: &String| {
+            let paces = members().filter_map(|member| member.expected.get(test).copied());
+            paces.min_by(|one, other| one.ns.total_cmp(&other.ns)).unwrap_or_default()
+        };
+        self.tests[tests].iter().map(quickest).collect()
+    }
+
+    /// One round: the turns of some of the runners, and a beat of the metronome if the round has one, in a random order.
+    /// Returns the beat.
+    fn play(
+        &mut self,
+        seats: &[usize],
+        round: &[Goal],
+        before: Option<Goal>,
+        beats: bool,
+        random: &mut impl Rng,
+    ) -> Option<f64> {
+        // None: the metronome.
+        let mut order: Vec<Option<usize>> = beats.then_some(None).into_iter().collect();
+        let mut turns: BTreeMap<usize, VecDeque<Vec<Goal>>> = BTreeMap::new();
+        for &seat in seats {
+            let own = rounds::turns(round, before, |test| self.seats[seat].expected(test));
+            order.extend(own.iter().map(|_| Some(seat)));
+            turns.insert(seat, own.into());
+        }
+        order.shuffle(random);
+        let mut beat = None;
+        for turn in order {
+            match turn {
+                None => beat = self.metronome.beat(),
+                Some(seat) => {
+                    let goals = turns.get_mut(&seat).and_then(VecDeque::pop_front);
+                    self.seats[seat].take_turn(&goals.unwrap_or_default());
+                }
+            }
+        }
+        beat
+    }
+}
+
+/// When the metronome beats: rarely enough that its work takes little of the time and of the caches of the slices.
+struct Pulse {
+    /// The expected time of the quickest contender since the last beat, in nanoseconds.
+    since_ns: f64,
+    newest: Option<f64>,
+}
+
+impl Default for Pulse {
+    fn default() -> Pulse {
+        Pulse { since_ns: f64::INFINITY, newest: None }
+    }
+}
+
+impl Pulse {
+    /// True if a beat belongs into a round, which takes the quickest contender this time, in nanoseconds.
+    fn is_due(&mut self, round_ns: f64) -> bool {
+        let is_due = self.since_ns >= BEAT_EVERY.as_nanos() as f64;
+        self.since_ns = round_ns + if is_due { 0.0 } else { self.since_ns };
+        is_due
+    }
+
+    /// The newest beat, where the round may have had one.
+    fn newest(&mut self, beat: Option<f64>) -> Option<f64> {
+        self.newest = beat.or(self.newest);
+        self.newest
+    }
 }
 
 /// One of the runners that take turns.
@@ -221,7 +314,7 @@ impl<'a> SlicedRunner<'a> {
 
     /// The time that a test takes it, in nanoseconds.
     fn expected(&self, test: usize) -> f64 {
-        self.member.expected.get(&self.tests[test]).copied().unwrap_or_default()
+        self.member.expected.get(&self.tests[test]).map_or(0.0, |pace| pace.ns)
     }
 
     fn finish(self, beats: &[Option<f64>]) -> Sliced {
@@ -233,7 +326,8 @@ impl<'a> SlicedRunner<'a> {
         };
         let cut = |(test, slices): (&dyno_protocol::Test, u32)| {
             let place = tests.iter().position(|known| *known == test.id);
-            SampleSlices { slices, beat_ns: place.and_then(|place| beats[place]) }
+            let place = place.filter(|place| !member.by_itself.contains(place));
+            place.map(|place| SampleSlices { slices, beat_ns: beats[place] })
         };
         let cuts = member.job.tests.iter().zip(slices).map(cut).collect();
         Sliced { trial, cuts }

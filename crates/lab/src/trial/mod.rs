@@ -7,6 +7,7 @@ mod ask;
 mod family;
 mod interleaved;
 mod memory_cap;
+mod parts;
 mod process;
 mod reader;
 mod rounds;
@@ -31,6 +32,7 @@ pub use crate::interrupts::Interrupts;
 pub use ask::Reply;
 pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
 pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
+pub use rounds::Pace;
 pub use servers::Servers;
 
 /// What came out of a trial.

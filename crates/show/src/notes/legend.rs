@@ -76,15 +76,24 @@ fn calibrated(verdict: &Verdict) -> Option<String> {
     let slower = found.found.iter().filter(|found| (0.03..0.1).contains(&found.slowdown));
     let slower = slower
         .map(|found| format!("{} slower in {}", units::percent(found.slowdown), units::percent(found.share)));
+    let offsets = found.offsets.map(|offsets| {
+        format!(
+            " Copies of its library under other names differed by {} by the mean and {} in a test (standard deviation), which \
+             no interval covers.",
+            units::percent(offsets.by_mean),
+            units::percent(offsets.by_test)
+        )
+    });
     Some(format!(
         "Calibrated here on {} with {} of {}: of runs of two contenders that take {} s, the mean finds {}, and equals are called \
-         different anywhere in the table in {}.",
+         different anywhere in the table in {}.{}",
         found.started.get(..10).unwrap_or(&found.started),
         found.contender,
         found.suite,
         found.seconds,
         slower.collect::<Vec<_>>().join(", "),
-        units::percent(found.alarms)
+        units::percent(found.alarms),
+        offsets.unwrap_or_default()
     ))
 }
 

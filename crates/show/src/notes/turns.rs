@@ -6,17 +6,24 @@ use dyno_verdict::Verdict;
 /// there were turns.
 pub fn turns(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut together = Vec::new();
+    let mut reading = Vec::new();
     let mut apart = Vec::new();
     for (index, contender) in verdict.shown_contenders() {
-        match &contender.apart {
-            None => together.push(verdict.label(index)),
-            Some(why) => apart.push(format!("By itself: {}, because {why}.", verdict.label(index))),
+        let label = verdict.label(index);
+        match (&contender.apart, &contender.apart_writing) {
+            (Some(why), _) => apart.push(format!("By itself: {label}, because {why}.")),
+            (None, Some(why)) => {
+                apart.push(format!("By itself in tests that write: {label}, because {why}."));
+                reading.push(label);
+            }
+            (None, None) => together.push(label),
         }
     }
     if !verdict.about.schedule.turns || verdict.about.blocks == 0 {
         return Vec::new();
     }
-    let took = (!together.is_empty())
-        .then(|| format!("Took turns within each block, in slices of some 40 ms: {}.", together.join(", ")));
-    took.into_iter().chain(apart.into_iter().filter(|_| all)).collect()
+    let took = [("within each block", together), ("in tests that only read", reading)];
+    let took = took.into_iter().filter(|(_, labels)| !labels.is_empty());
+    let took = took.map(|(place, labels)| format!("Took turns {place}: {}.", labels.join(", ")));
+    took.chain(apart.into_iter().filter(|_| all)).collect()
 }

@@ -1,7 +1,7 @@
 //! Runs of several sizes side by side: how fast each contender is as one parameter grows.
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_record::{ContenderRecord, Target};
+use dyno_record::{ContenderRecord, Seals, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,9 @@ pub struct Scaling {
     /// The other differences between two runs of neighbouring sizes, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// What the seals of the run files show, one for each size, in words.
+    #[serde(default)]
+    pub run_files: Vec<String>,
     /// The contenders of all runs, in the order in which they first appear.
     #[serde(skip)]
     pub contenders: Vec<ContenderRecord>,
@@ -134,7 +137,8 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         suite: suite(first),
         sizes: sized.iter().map(|(size, _)| *size).collect(),
         tests: tests.collect(),
-        changes: unlike(&in_order),
+        changes: unlike(&in_order).into_iter().chain(unsealed(&parameter, &sized)).collect(),
+        run_files: in_order.iter().map(|run| run.about.seals.to_string()).collect(),
         contenders: contenders(runs).into_iter().cloned().collect(),
         parameter,
     })
@@ -212,6 +216,14 @@ fn of_rate(rate: f64, interval: Option<Interval>, n: usize) -> ScalingPoint {
     let interval = interval.map(|ends| Interval { low: 1e9 / ends.high, high: 1e9 / ends.low });
     let time = Summary { n, median: apart, sd: None, spread: None, min: apart, max: apart, interval };
     ScalingPoint { per_second: Some(rate), time }
+}
+
+/// The run files that are not as dyno wrote them, or of which nothing shows whether they are.
+fn unsealed(parameter: &str, sized: &[(f64, &Verdict)]) -> Vec<String> {
+    let unsealed = sized.iter().filter(|(_, run)| run.about.seals != Seals::Whole);
+    unsealed
+        .map(|(size, run)| format!("the file of the run with {parameter}={size} {}", run.about.seals))
+        .collect()
 }
 
 /// Every change from one of these runs to the next other than the size, each once.

@@ -32,6 +32,7 @@ pub struct ClassRow {
     /// The text of the statement that the row is about; empty in the row of the class.
     pub statement: String,
     pub mean_ns: Option<f64>,
+    pub run_file: String,
 }
 
 /// The rows of a run. `name` is that of its file.
@@ -51,6 +52,7 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<ClassRow> {
                 block: i64::from(trial.block),
                 warm_up: is_warm_up(run, trial),
                 disturbed: disturbances.disturbed.contains(&trial.block),
+                run_file: run.seals.to_string(),
                 ..row
             }));
         }

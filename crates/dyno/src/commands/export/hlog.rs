@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dyno_protocol::{Sample, Tick};
-use dyno_record::Run;
+use dyno_record::{Run, Seals};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 
@@ -23,6 +23,9 @@ pub fn log(runs: &[(String, Run)], all: bool) -> Result<(usize, Vec<u8>)> {
     let (mut bytes, mut serializer, mut count) = (Vec::new(), V2DeflateSerializer::new(), 0);
     let mut builder = IntervalLogWriterBuilder::new();
     builder.add_comment("dyno: durations of operations in nanoseconds; a tag is contender/test/class, its trials one after another");
+    for (name, run) in runs.iter().filter(|(_, run)| run.seals != Seals::Whole) {
+        builder.add_comment(&format!("{name} {}", run.seals));
+    }
     builder.with_max_value_divisor(NANOSECONDS_PER_MAX);
     let mut writer = builder.begin_log_with(&mut bytes, &mut serializer)?;
     for (name, run) in runs {

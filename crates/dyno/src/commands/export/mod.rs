@@ -8,7 +8,7 @@ mod rows;
 
 use anyhow::{Result, bail};
 use dyno_files::Output;
-use dyno_record::Run;
+use dyno_record::{Run, Seals};
 
 use super::outcome::{Exit, Input, file_name};
 use super::show;
@@ -29,6 +29,9 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     let runs = runs.collect::<Result<Vec<(String, Run)>>>().input()?;
     let Written { count, what, bytes } = write(&runs, arguments.all)?;
     output.write(&bytes)?;
+    for (name, run) in runs.iter().filter(|(_, run)| run.seals != Seals::Whole) {
+        say(&format!("{name} {}.", run.seals));
+    }
     say(&format!("{count} {what} are in {}.", output.path().display()));
     Ok(Exit::Done)
 }

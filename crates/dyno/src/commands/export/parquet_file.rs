@@ -18,7 +18,7 @@ enum Column {
     Flag(&'static str, fn(&SampleRow) -> bool),
 }
 
-const COLUMNS: [Column; 26] = [
+const COLUMNS: [Column; 27] = [
     Column::Text("run", |row| &row.run),
     Column::Text("started", |row| &row.started),
     Column::Text("suite", |row| &row.suite),
@@ -45,6 +45,7 @@ const COLUMNS: [Column; 26] = [
     Column::Number("device_written_bytes", |row| row.device_written_bytes),
     Column::Number("peak_memory_bytes", |row| row.peak_memory_bytes),
     Column::Number("database_bytes", |row| row.database_bytes),
+    Column::Text("run_file", |row| &row.run_file),
 ];
 
 /// The rows as a Parquet file, packed with Snappy.

@@ -37,6 +37,8 @@ pub struct SampleRow {
     pub device_written_bytes: i64,
     pub peak_memory_bytes: i64,
     pub database_bytes: i64,
+    /// What the seals of the run file show.
+    pub run_file: String,
 }
 
 /// The trials whose samples are exported: without `all` those that figures rest on. Trials of latency hold the cost of a
@@ -91,6 +93,7 @@ pub fn rows(name: &str, run: &Run, all: bool) -> Vec<SampleRow> {
                 device_written_bytes: whole(client.device_written_bytes + server.device_written_bytes),
                 peak_memory_bytes: whole(client.peak_memory_bytes + server.peak_memory_bytes),
                 database_bytes: whole(sample.database_bytes),
+                run_file: run.seals.to_string(),
             });
         }
     }

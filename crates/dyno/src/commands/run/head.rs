@@ -11,7 +11,7 @@ use dyno_record::{
     AmountRecord, ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
     SuiteRecord, TestRecord,
 };
-use dyno_suite::Published;
+use dyno_suite::{ExpectedDigest, Published};
 
 use super::request::Request;
 use super::site::Site;
@@ -118,6 +118,9 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
         if is_default && suite.tests[index].expect.is_some() {
             record.expect.clone_from(&suite.tests[index].expect);
         }
+        if is_default {
+            record.expect_digest = suite.tests[index].expect_digest.as_ref().and_then(ExpectedDigest::answer);
+        }
         for published in &published {
             let systems = published.seconds.keys();
             let seconds = systems.filter_map(|system| {
@@ -166,6 +169,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         probes: Vec::new(),
         slowdown: contender.slowdown,
         apart: None,
+        apart_writing: None,
         harness: contender.engine.harness
             || contender.variant.as_ref().is_some_and(|variant| variant.harness),
         named,
@@ -190,6 +194,7 @@ fn planned(test: &PlannedTest) -> TestRecord {
             unit: amount.unit.to_owned(),
         }),
         expect: test.answer.clone(),
+        expect_digest: None,
         invariants: test.invariants.clone(),
         invariant_lines: test.invariant_lines.clone(),
         load: test.load,

@@ -64,11 +64,13 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
         "median_ns",
         "low_ns",
         "high_ns",
+        "run_file",
     ])?;
     for test in &scaling.tests {
         for line in &test.lines {
-            for (size, point) in scaling.sizes.iter().zip(&line.points) {
+            for (place, (size, point)) in scaling.sizes.iter().zip(&line.points).enumerate() {
                 let Some(point) = point else { continue };
+                let run_file = scaling.run_files.get(place).map(String::as_str).unwrap_or_default();
                 let number =
                     |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
                 writer.write_record([
@@ -79,6 +81,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
                     point.time.median.to_string(),
                     number(point.time.interval.map(|interval| interval.low)),
                     number(point.time.interval.map(|interval| interval.high)),
+                    without_formula(run_file).into_owned(),
                 ])?;
             }
         }
