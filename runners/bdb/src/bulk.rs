@@ -43,21 +43,21 @@ impl Bulk {
 
     /// The keys and values that the library has filled it with.
     #[inline]
-    pub fn pairs(&self) -> Pairs<'_> {
+    pub fn pairs(&self) -> BulkPairs<'_> {
         // SAFETY: numbers are bytes, and memory that was made with zeros is all initialised.
         let bytes = unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.words.len() * 4) };
-        Pairs { bytes, list: &self.words }
+        BulkPairs { bytes, list: &self.words }
     }
 }
 
 /// Keys and values, in the order in which the cursor came by them.
-pub struct Pairs<'b> {
+pub struct BulkPairs<'b> {
     bytes: &'b [u8],
     /// What is left of the list: its next number is the last.
     list: &'b [u32],
 }
 
-impl<'b> Iterator for Pairs<'b> {
+impl<'b> Iterator for BulkPairs<'b> {
     type Item = (&'b [u8], &'b [u8]);
 
     #[inline]

@@ -64,7 +64,7 @@ impl Runner<'_> {
             job,
             expected: expected(run, index),
             harness: contender.engine.harness,
-            by_itself: writing,
+            alone: writing,
         }
     }
 }

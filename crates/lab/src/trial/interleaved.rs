@@ -37,7 +37,7 @@ pub struct InterleavedTrial {
     /// True if it is the harness, which takes almost no time and sets no contender's pace.
     pub harness: bool,
     /// The tests, by place, in which it has the machine to itself. Neighbouring ones are one turn.
-    pub by_itself: BTreeSet<usize>,
+    pub alone: BTreeSet<usize>,
 }
 
 /// A trial that was done in slices.
@@ -84,9 +84,9 @@ impl TrialOptions {
             pulse: Pulse::default(),
             metronome,
         };
-        let by_itself: Vec<&BTreeSet<usize>> = members.iter().map(|member| &member.by_itself).collect();
-        let settles = by_itself.iter().any(|tests| !tests.is_empty());
-        for mut part in parts::parts(&by_itself, tests.len()) {
+        let alone: Vec<&BTreeSet<usize>> = members.iter().map(|member| &member.alone).collect();
+        let settles = alone.iter().any(|tests| !tests.is_empty());
+        for mut part in parts::parts(&alone, tests.len()) {
             part.groups.shuffle(random);
             for group in part.groups {
                 if settles {
@@ -94,7 +94,7 @@ impl TrialOptions {
                 }
                 match group {
                     Group::Sliced(seats) => stage.slice(&seats, part.tests.clone(), random, &mut on_test),
-                    Group::ByItself(seat) => {
+                    Group::Alone(seat) => {
                         on_test(part.tests.start);
                         let whole: Vec<Goal> =
                             part.tests.clone().map(|test| Goal { test, share: 1.0 }).collect();
@@ -326,7 +326,7 @@ impl<'a> SlicedRunner<'a> {
         };
         let cut = |(test, slices): (&dyno_protocol::Test, u32)| {
             let place = tests.iter().position(|known| *known == test.id);
-            let place = place.filter(|place| !member.by_itself.contains(place));
+            let place = place.filter(|place| !member.alone.contains(place));
             place.map(|place| SampleSlices { slices, beat_ns: beats[place] })
         };
         let cuts = member.job.tests.iter().zip(slices).map(cut).collect();
