@@ -76,7 +76,7 @@ fn every_sample_is_exported() {
     place.dyno(&format!("export {} -o classes.csv --latency", golden().display())).exits(0).says("0 classes");
     let header = fs::read_to_string(place.path("classes.csv")).unwrap();
     assert!(
-        header.starts_with("run,suite,test,contender,") && header.ends_with("p999_ns,most_ns\n"),
+        header.starts_with("run,suite,test,contender,") && header.ends_with("most_ns,run_file\n"),
         "{header}"
     );
 }
