@@ -77,7 +77,7 @@ fn every_sample_is_exported() {
     let header = fs::read_to_string(place.path("classes.csv")).unwrap();
     assert!(
         header.starts_with("run,suite,test,contender,")
-            && header.ends_with("p999_ns,most_ns,statement,mean_ns\n"),
+            && header.ends_with("p999_ns,most_ns,statement,mean_ns,run_file\n"),
         "{header}"
     );
 }

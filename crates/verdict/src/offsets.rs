@@ -160,6 +160,6 @@ mod tests {
         let equal: Vec<Variances> =
             (0..15).map(|_| Variances::of(&blocks(&[0.0; 4], 30, &mut random))).collect();
         let equal = Variances::mean(&equal).spread();
-        assert!(equal.between < 0.0025, "{equal:?}");
+        assert!(equal.between < 0.004, "{equal:?}");
     }
 }
