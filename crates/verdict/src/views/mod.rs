@@ -25,7 +25,7 @@ use crate::judge::TestVerdict;
 
 pub use against::{AddedTime, Against};
 pub use debt::{Debt, DebtLine};
-pub use durability::{Durability, Survived};
+pub use durability::{CutRuns, Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};

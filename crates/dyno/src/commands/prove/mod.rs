@@ -2,6 +2,7 @@
 
 mod again;
 mod controls;
+mod damage;
 mod maker;
 mod place;
 mod table;
@@ -178,7 +179,8 @@ fn prove_all(
         let again =
             [ground_arguments(arguments), vec!["--import".to_owned(), arguments.import.join(",")]].concat();
         let named = Named { subject: subject.as_ref(), label: &label, again: &again };
-        proved.take(workshop.prove(named, effort, &|what| progress(&label, what)), (workshop.ground, seed, 1));
+        proved
+            .take(workshop.prove(named, effort, &|what| progress(&label, what)), (workshop.ground, seed, 1));
         report.subjects.push(proved);
     }
     workshop.interrupts.check()?;
@@ -283,10 +285,13 @@ fn survival(proof: &Proof, ground: StorageKind, seed: u64, clients: u64) -> Surv
         cuts: proof.cuts,
         drawn: (proof.cuts.tried > 0).then_some(proof.drawn),
         runs: proof.runs as u64,
+        harmed_runs: (proof.cuts.tried > 0).then_some(proof.harmed_runs as u64),
+        garbage: Some(proof.garbage).filter(|garbage| garbage.tried > 0 && proof.cuts.is_whole()),
         upkeep: proof.upkeep.clone(),
         unflushed: if ground == StorageKind::Folder { 0 } else { proof.observed.unflushed },
         kills: proof.kills,
         errors: proof.failed_devices(),
+        restarts: proof.restarts(),
         failure: proof.failures.first().map(table::failure),
     }
 }
