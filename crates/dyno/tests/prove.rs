@@ -88,9 +88,16 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
         assert_eq!(count(subject, "strict", "lost_all") == tried, most_lost == 20, "{label}");
         // What fails loses nothing where cuts lose nothing; of the others it is not asked.
         let failed = subject["proof"]["errors"].as_array().unwrap();
-        assert_eq!(failed.len(), if most_lost == 0 { 5 } else { 0 }, "{label}");
+        let many = if most_lost == 0 { 7..=9 } else { 0..=0 };
+        assert!(many.contains(&failed.len()), "{label}: {} failures", failed.len());
         for failed in failed {
             assert_eq!(failed["verdict"], serde_json::json!({"lost": [], "broken": []}), "{label}: {failed}");
+            let restarted = &failed["restarted"];
+            assert_eq!(
+                restarted.is_object(),
+                failed["device"].as_str().unwrap().contains("once"),
+                "{failed}"
+            );
             // So few commits may fit on a disk that is nearly full.
             let stopped = failed["said"].is_string() && failed["acknowledged"].as_u64() < Some(20);
             assert!(stopped || failed["device"] == "the disk is full", "{label}: {failed}");

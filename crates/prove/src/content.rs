@@ -23,18 +23,25 @@ impl Content {
         }
     }
 
-    /// Does a write by halves: of its sectors those that `keeps` says, in order. A file that it made longer is so all
-    /// the same, with zeros where nothing was written.
-    pub fn tear(&mut self, entry: &Entry, sector: usize, mut keeps: impl FnMut() -> bool) {
+    /// Does a write by halves: of each of its sectors, in order, what `left` says, from its number and its new content; a
+    /// sector of which it says nothing stays as it was. A file that the write made longer is so all the same, with zeros
+    /// where nothing was written.
+    pub fn tear(
+        &mut self,
+        entry: &Entry,
+        sector: usize,
+        mut left: impl FnMut(usize, &[u8]) -> Option<Vec<u8>>,
+    ) {
         let (Entry::Write { offset, bytes } | Entry::File(Op::Write { offset, bytes, .. })) = entry else {
             return;
         };
-        for (number, piece) in bytes.chunks(sector).enumerate().filter(|_| keeps()) {
+        for (number, new) in bytes.chunks(sector).enumerate() {
+            let Some(piece) = left(number, new) else { continue };
             let start = offset + (number * sector) as u64;
             match (&mut *self, entry) {
-                (Content::Disk(image), _) => image.put(start, piece),
+                (Content::Disk(image), _) => image.put(start, &piece),
                 (Content::Files(tree), Entry::File(Op::Write { node, .. })) => {
-                    tree.write(*node, start, piece)
+                    tree.write(*node, start, &piece)
                 }
                 _ => {}
             }

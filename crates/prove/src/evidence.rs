@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::content::Content;
 use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
-use crate::history::History;
+use crate::history::{History, Line};
 use crate::image::Image;
-use crate::judge::{Verdict, judge, judge_at};
+use crate::judge::{Verdict, judge, judge_at, name};
 use crate::proof::ProofContext;
 use crate::storage::StorageKind;
 use crate::subject::Subject;
@@ -80,7 +80,7 @@ impl ProofContext {
             let path = folder.join(name);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
         };
-        write(SEQUENCE, sequence(history, &cut))?;
+        write(SEQUENCE, sequence(subject, history, &cut))?;
         write(ABOUT, serde_json::to_string_pretty(&about)?)?;
         write(SCRIPT, script(&about, again, self.ground))?;
         fs::set_permissions(folder.join(SCRIPT), Permissions::from_mode(0o755))?;
@@ -156,7 +156,7 @@ impl RecheckFacts {
 }
 
 /// Everything up to the cut, a line each.
-fn sequence(history: &History, cut: &Cut) -> String {
+fn sequence(subject: &dyn Subject, history: &History, cut: &Cut) -> String {
     let mut text =
         "What was asked of the disk, from the beginning to the cut; bytes and offsets in decimal.\n"
             .to_owned();
@@ -164,7 +164,7 @@ fn sequence(history: &History, cut: &Cut) -> String {
         let what = match entry {
             Entry::Write { offset, bytes } => format!("write {} bytes at {offset}", bytes.len()),
             Entry::Flush => "flush".to_owned(),
-            Entry::Text(text) => format!("the program says: {}", String::from_utf8_lossy(text).trim()),
+            Entry::Text(text) => spoken(subject, String::from_utf8_lossy(text).trim()),
             Entry::Refused => "an error".to_owned(),
             Entry::File(op) => op.describe(),
         };
@@ -177,6 +177,16 @@ fn sequence(history: &History, cut: &Cut) -> String {
         cut.kept
     );
     text
+}
+
+/// What a program says, with its commits by their names.
+fn spoken(subject: &dyn Subject, line: &str) -> String {
+    let commit = |number| name(number, subject.is_in_order());
+    match subject.read(line) {
+        Line::Begins(number) => format!("the program begins {}", commit(number)),
+        Line::Acknowledged(number) => format!("the program acknowledges {}", commit(number)),
+        Line::Upkeep(_) | Line::Other => format!("the program says: {line}"),
+    }
 }
 
 /// A script that looks again.

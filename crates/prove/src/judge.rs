@@ -37,6 +37,13 @@ impl Verdict {
         self.lost.is_empty() && self.broken.is_empty()
     }
 
+    /// Takes in what another look at the same work found.
+    pub fn add(&mut self, other: Verdict) {
+        self.lost.extend(other.lost);
+        self.broken.extend(other.broken);
+        self.is_by_client = other.is_by_client;
+    }
+
     /// Adds this verdict to a tally; `acknowledged` is the number of commits that were acknowledged before it.
     pub fn count(&self, tally: &mut Tally, acknowledged: usize) {
         tally.count(acknowledged, self.lost.len(), !self.broken.is_empty());

@@ -7,6 +7,7 @@
 
 pub mod calls;
 pub mod content;
+pub mod corruption;
 pub mod cuts;
 pub mod disk;
 pub mod errors;

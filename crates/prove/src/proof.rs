@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::calls::Seen;
 use crate::content::Content;
+use crate::corruption::Corruption;
 use crate::cuts::Count;
 use crate::disk::Program;
 use crate::disk::faults::Fault;
@@ -21,7 +22,7 @@ use crate::history::{History, Observed};
 use crate::judge::{Verdict, judge};
 use crate::phase::PhaseMarker;
 use crate::rounds::CHAINS;
-use crate::storage::StorageKind;
+use crate::storage::{Recorded, StorageKind};
 use crate::subject::{Contents, Subject, WorkMode};
 
 /// The largest number of failures that are described in words.
@@ -29,6 +30,8 @@ const SHOWN: usize = 5;
 /// In how many recordings of its work a subject is cut, at most, and for how many cuts there is one.
 const RUNS: usize = 5;
 const CUTS_A_RUN: usize = 20;
+/// For how many cuts there is one more that leaves garbage.
+const CUTS_A_GARBAGE: usize = 10;
 
 /// The amount of work that a proof does.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +98,8 @@ pub struct Proof {
     pub calls_unseen: Option<String>,
     /// The number of recordings of its work, each cut separately.
     pub runs: usize,
+    /// The number of these in which a cut did harm.
+    pub harmed_runs: usize,
     /// All cuts.
     pub cuts: Tally,
     /// Those of them whose place and state were drawn.
@@ -103,6 +108,10 @@ pub struct Proof {
     pub strict: Tally,
     /// Those of them that tore a write.
     pub torn: Tally,
+    /// Cuts besides these that left garbage where they tore a write.
+    pub garbage: Tally,
+    /// The first of those after which something was wrong.
+    pub garbage_first: Option<Failure>,
     /// Those of them in what was done after another cut.
     pub rounds: Tally,
     /// Why the work after a cut did not come to its end, if it did not.
@@ -133,6 +142,10 @@ pub struct Proof {
     pub errors: Vec<Failed>,
     /// The reason why that could not be tried to the end, if it could not.
     pub errors_stopped: Option<String>,
+    /// What it did with data that were damaged; none where that was not tried.
+    pub corruption: Option<Corruption>,
+    /// The reason why that could not be tried, if it could not.
+    pub corruption_stopped: Option<String>,
     /// Why the program did not come to its end, if it did not.
     pub incomplete: Option<String>,
 }
@@ -161,20 +174,24 @@ impl ProofContext {
         proof.runs = effort.cuts.div_ceil(CUTS_A_RUN).clamp(1, RUNS);
         let all = effort.cuts.div_ceil(proof.runs);
         tell(&format!("{} power cuts and one after each flush", effort.cuts));
-        let count = Count { all, flushes: effort.cuts, seed: effort.seed };
+        let garbage = all.div_ceil(CUTS_A_GARBAGE);
+        let count = Count { all, flushes: effort.cuts, garbage, seed: effort.seed };
         let first = self.cut(subject, (&base, &history, 0), count, &mut proof)?;
         let mut harmful = first.map(|cut| (None, cut));
         self.rounds(subject, (&base, &history, 0), effort, &mut proof)?;
+        proof.end_run(0);
         for number in 1..proof.runs {
+            let harmed = proof.cuts.tried - proof.cuts.survived;
             let (other, incomplete) = self.history(subject, &base)?;
             proof.incomplete = proof.incomplete.or(incomplete);
             let seed = effort.seed.wrapping_add(number as u64);
-            let count = Count { all, flushes: all / 2, seed };
+            let count = Count { all, flushes: all / 2, garbage, seed };
             if let Some(cut) = self.cut(subject, (&base, &other, number), count, &mut proof)? {
                 harmful.get_or_insert((Some(other), cut));
             } else if number < CHAINS {
                 self.rounds(subject, (&base, &other, number), effort, &mut proof)?;
             }
+            proof.end_run(harmed);
         }
         if let (Some((other, cut)), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
             tell("keeping the smallest cut that does harm");
@@ -186,14 +203,34 @@ impl ProofContext {
             return Ok(proof);
         }
         self.observe(subject, &base, effort, &mut proof, tell)?;
-        if effort.errors && proof.strict.lost == 0 {
+        if effort.errors {
+            self.damage(subject, (&base, &history), effort.seed, &mut proof, tell);
+            self.interrupts.check()?;
+        }
+        Ok(proof)
+    }
+
+    /// Tries devices that fail, and damaged data.
+    fn damage(
+        &self,
+        subject: &dyn Subject,
+        (base, history): (&Content, &History),
+        seed: u64,
+        proof: &mut Proof,
+        tell: &dyn Fn(&str),
+    ) {
+        if proof.strict.lost == 0 {
             tell("devices that fail");
-            match self.fail(subject, &base, &history) {
+            match self.fail(subject, base, history, seed) {
                 Ok(failed) => proof.errors = failed,
                 Err(error) => proof.errors_stopped = Some(format!("{error:#}")),
             }
         }
-        Ok(proof)
+        tell("damaged data");
+        match self.corrupt(subject, (base, history), seed) {
+            Ok(corruption) => proof.corruption = corruption,
+            Err(error) => proof.corruption_stopped = Some(format!("{error:#}")),
+        }
     }
 
     /// The content of the disk before the first commit.
@@ -220,13 +257,23 @@ impl ProofContext {
         manner: WorkMode,
     ) -> Result<(History, Option<String>)> {
         let disk = self.recorded(base, fault)?;
+        let incomplete = self.worked(subject, &disk, manner)?;
+        let entries = disk.finish()?;
+        Ok((History::new(entries, |line| subject.read(line)), incomplete))
+    }
+
+    /// Lets the subject work on a disk, between marks in its record: why it did not come to its end, if it did not.
+    pub(crate) fn worked(
+        &self,
+        subject: &dyn Subject,
+        disk: &Recorded,
+        manner: WorkMode,
+    ) -> Result<Option<String>> {
         PhaseMarker::Begins.set(&disk.output()?)?;
         let worked = subject.work(disk.folder()?, disk.output()?, manner);
         self.interrupts.check()?;
         PhaseMarker::Ends.set(&disk.output()?)?;
-        let incomplete = worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure);
-        let entries = disk.finish()?;
-        Ok((History::new(entries, |line| subject.read(line)), incomplete))
+        Ok(worked.map_or_else(|error| Some(format!("{error:#}")), |worked| worked.failure))
     }
 
     /// Checks the subject on a disk that kept nothing of its work, as after a device whose flushes do nothing.
@@ -279,6 +326,11 @@ fn notices_loss(subject: &dyn Subject, without: &Contents, history: &History) ->
 }
 
 impl Proof {
+    /// Counts a run whose cuts were tried, if one of them did harm; `harmed` cuts had done so before.
+    fn end_run(&mut self, harmed: u64) {
+        self.harmed_runs += usize::from(self.cuts.tried - self.cuts.survived > harmed);
+    }
+
     pub(crate) fn note(&mut self, verdict: Verdict, after: impl Fn() -> String) {
         if !verdict.is_survived() && self.failures.len() < SHOWN {
             self.failures.push(Failure { after: after(), verdict });

@@ -49,7 +49,7 @@ impl ProofContext {
             return Ok(());
         }
         let seed = effort.seed.wrapping_add((number * effort.rounds) as u64);
-        let chosen = cuts::choose(history, base, true, Count { all: CUTS, flushes: 0, seed });
+        let chosen = cuts::choose(history, base, true, Count { all: CUTS, flushes: 0, garbage: 0, seed });
         if chosen.is_empty() {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl ProofContext {
         if let Some(why) = stopped {
             proof.rounds_stopped.get_or_insert(why);
         }
-        let count = Count { all: CUTS, flushes: CUTS / 2, seed };
+        let count = Count { all: CUTS, flushes: CUTS / 2, garbage: 0, seed };
         let chosen = cuts::choose(&history, &before.content, true, count);
         let mut roll = Replay::new(history.entries(), before.content.clone());
         let (upkeep, mut next) = (history.upkeep(), None);

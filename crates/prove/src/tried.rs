@@ -7,10 +7,10 @@ use anyhow::Result;
 use dyno_record::{Tally, Upkept};
 
 use crate::content::Content;
-use crate::cuts::{self, Count, Cut, KeptWrites, Replay};
+use crate::cuts::{self, Count, Cut, KeptWrites, Replay, Why};
 use crate::history::{History, Upkeep};
 use crate::judge::{Verdict, judge_at};
-use crate::proof::{Proof, ProofContext};
+use crate::proof::{Failure, Proof, ProofContext};
 use crate::subject::{Contents, Subject};
 
 /// The result of a check of a disk after a cut.
@@ -49,6 +49,12 @@ impl ProofContext {
             let after = || describe(cut, is_strict, promised, number);
             let judge = |found: &Contents| judge_at(subject, history, cut.place, found);
             match self.judged(subject, &roll.content(cut), proof.is_harmed(), &judge)? {
+                CheckOutcome::Judged(verdict, _) if cut.why == Why::Garbage => {
+                    verdict.count(&mut proof.garbage, promised);
+                    if !verdict.is_survived() {
+                        proof.garbage_first.get_or_insert_with(|| Failure { after: after(), verdict });
+                    }
+                }
                 CheckOutcome::Judged(verdict, took) => {
                     proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
                     proof.count((cut, is_strict), &verdict, promised, &upkeep);
@@ -107,15 +113,7 @@ impl Proof {
     /// Harm that was not found again.
     pub(crate) fn unrepeated(&mut self, verdict: Verdict, after: impl Fn() -> String) {
         self.unrepeated += 1;
-        self.unrepeated_first.get_or_insert_with(|| crate::proof::Failure { after: after(), verdict });
-    }
-
-    /// The tally of the device failures during which it acknowledged anything; none if none was tried.
-    pub fn failed_devices(&self) -> Option<Tally> {
-        let counted = self.errors.iter().filter(|failed| failed.acknowledged > 0);
-        let mut tally = Tally::default();
-        counted.for_each(|failed| failed.verdict.count(&mut tally, failed.acknowledged));
-        (!self.errors.is_empty()).then_some(tally)
+        self.unrepeated_first.get_or_insert_with(|| Failure { after: after(), verdict });
     }
 
     pub(crate) fn count(

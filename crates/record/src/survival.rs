@@ -12,8 +12,9 @@ pub const PROOF_SCHEMA: &str = "dyno-proof/1";
 
 /// The version of what a result is evidence of: it changes when more is tried, or when something is judged differently.
 /// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss. Version 2 tears the
-/// pages that checkpoints rewrite, and cuts again while the database recovers.
-pub const EVIDENCE: u32 = 2;
+/// pages that checkpoints rewrite, and cuts again while the database recovers. Version 3 lets writes and flushes fail at several
+/// places, and starts the contender again without a reboot.
+pub const EVIDENCE: u32 = 3;
 /// The first version whose losses still count: what was lost then is lost, though less was tried.
 pub const FIRST_FAIR: u32 = 1;
 
@@ -76,6 +77,13 @@ pub struct Survival {
     /// How many recordings of the work were cut; 0 in older results, which had one.
     #[serde(default)]
     pub runs: u64,
+    /// In how many of these a cut did harm; absent in older results, which did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harmed_runs: Option<u64>,
+    /// Power cuts besides the others, which left garbage in a sector that was being written. No level promises to survive
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub garbage: Option<Tally>,
     /// Upkeep that was recorded and cut within, by its name; empty in older results, which recorded none on purpose.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub upkeep: BTreeMap<String, Upkept>,
@@ -88,6 +96,10 @@ pub struct Survival {
     /// were tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Tally>,
+    /// Restarts after such failures without a reboot, each with the power cuts that followed. No level promises to survive
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<Tally>,
     /// The first cut or kill after which something was wrong, and what, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,

@@ -49,12 +49,13 @@ pub use levels::{LevelRanking, Rank};
 pub use measure::Measure;
 pub use offsets::{CopyOffsets, OffsetSpread};
 pub use precision::is_precise;
+pub use statistics::Share;
 pub use summary::SummaryVerdict;
 pub use test_verdict::{MeasureLine, ResponseVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, Debt, DebtLine, Durability, Invariant, Invariants,
-    Ladder, Latency, LatencyLine, LatencyTest, Outcome, Pages, PerMinute, Percentiles, Probe, Probed,
-    Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, StatementLine, Survived,
-    Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, Invariant,
+    Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome, Pages, PerMinute, Percentiles, Probe,
+    Probed, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, StatementLine,
+    Survived, Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
 };

@@ -20,10 +20,13 @@ fn survival(cuts: Tally, kills: Tally) -> Survival {
         cuts,
         drawn: Some(cuts),
         runs: 1,
+        harmed_runs: Some(0),
+        garbage: None,
         upkeep: BTreeMap::new(),
         unflushed: 0,
         kills,
         errors: None,
+        restarts: None,
         failure: None,
     }
 }

@@ -37,12 +37,14 @@ pub enum Why {
     Torn,
     /// Its place and its state were drawn from all.
     Drawn,
+    /// It tears a write and leaves garbage in the sector at which it stopped, which no device that writes sectors whole does.
+    Garbage,
 }
 
 impl Cut {
     /// True if it was drawn: the share of such cuts that do harm can be estimated.
     pub fn is_drawn(&self) -> bool {
-        self.why != Why::Flushed
+        !matches!(self.why, Why::Flushed | Why::Garbage)
     }
 }
 
@@ -56,6 +58,8 @@ pub struct Count {
     pub all: usize,
     /// The most of those that come between two flushes.
     pub flushes: usize,
+    /// Cuts that leave garbage where they tear a write, besides all others.
+    pub garbage: usize,
     /// The seed of what is drawn.
     pub seed: u64,
 }
@@ -65,7 +69,8 @@ pub struct Count {
 /// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many, those
 /// of upkeep and the last go before the others. Of the rest a half tears a write of upkeep right before it is flushed, a
 /// quarter comes right after an acknowledgement and keeps nothing that was not flushed either, and the others come anywhere
-/// and are of all kinds. The same seed makes the same choice. There are fewer where there are not so many different disks.
+/// and are of all kinds. Those that leave garbage come on top, each where another could tear a write. The same seed makes the
+/// same choice. There are fewer where there are not so many different disks.
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
     let mut candidates = flushed(history, from_start, count.flushes, &mut random);
@@ -88,8 +93,15 @@ pub fn choose(history: &History, base: &Content, from_start: bool, count: Count)
     drawn.extend(of(Why::Acknowledged).skip(quarter).chain(of(Why::Torn).skip(half)));
     drawn.truncate(room);
     chosen.extend(drawn);
+    chosen.extend(different.iter().filter_map(with_garbage).take(count.garbage));
     chosen.sort_by_key(|cut| cut.place);
     chosen
+}
+
+/// The cut that stops within the write that another tears, and leaves garbage there.
+fn with_garbage(cut: &Cut) -> Option<Cut> {
+    let KeptWrites::Torn { write, sector, seed } = cut.kept else { return None };
+    Some(Cut { kept: KeptWrites::Garbage { write, sector, seed }, why: Why::Garbage, place: cut.place })
 }
 
 /// The strict cuts between two flushes, `most` at most.

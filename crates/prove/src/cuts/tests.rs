@@ -58,7 +58,7 @@ proptest! {
     fn what_was_flushed_is_there_and_nothing_is_that_was_not_written(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Content::Disk(Image::default());
-        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
+        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, garbage: 0, seed });
         let mut roll = Replay::new(history.entries(), base.clone());
         for cut in &cuts {
             let found = sectors(&roll.content(cut));
@@ -83,9 +83,9 @@ proptest! {
     fn no_disk_is_tried_twice_and_a_seed_is_a_choice(kinds in kinds(), seed: u64) {
         let history = history(&kinds);
         let base = Content::Disk(Image::default());
-        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, seed });
+        let cuts = choose(&history, &base, false, Count { all: 20, flushes: 20, garbage: 0, seed });
         prop_assert!(cuts.len() <= 31);
-        prop_assert_eq!(&cuts, &choose(&history, &base, false, Count { all: 20, flushes: 20, seed }));
+        prop_assert_eq!(&cuts, &choose(&history, &base, false, Count { all: 20, flushes: 20, garbage: 0, seed }));
         let mut roll = Replay::new(history.entries(), base.clone());
         let disks: HashSet<_> = cuts.iter().map(|cut| (history.promised(cut.place).len(), roll.content(cut).digest())).collect();
         prop_assert_eq!(disks.len(), cuts.len());
@@ -98,8 +98,12 @@ fn every_kind_of_state_is_tried() {
     let kinds: Vec<(u8, u64, u64)> =
         (0..40).map(|n| (if n % 10 == 9 { 1 } else { 2 }, n % SECTORS, 9)).collect();
     let history = history(&kinds);
-    let cuts =
-        choose(&history, &Content::Disk(Image::default()), false, Count { all: 200, flushes: 0, seed: 1 });
+    let cuts = choose(
+        &history,
+        &Content::Disk(Image::default()),
+        false,
+        Count { all: 200, flushes: 0, garbage: 0, seed: 1 },
+    );
     let tells: [fn(&KeptWrites) -> bool; 6] = [
         |kept| *kept == KeptWrites::None,
         |kept| *kept == KeptWrites::All,
@@ -206,8 +210,37 @@ fn the_end_is_tried_where_a_drawn_cut_leaves_the_same_disk() {
     let history = History::new(entries, read);
     let base = Content::Disk(Image::default());
     for seed in 0..50 {
-        let cuts = choose(&history, &base, false, Count { all: 1, flushes: 1, seed });
+        let cuts = choose(&history, &base, false, Count { all: 1, flushes: 1, garbage: 0, seed });
         let mut roll = Replay::new(history.entries(), base.clone());
         assert!(cuts.iter().any(|cut| sectors(&roll.content(cut))[..4] == [2; 4]), "{cuts:?}");
     }
+}
+
+#[test]
+fn garbage_is_left_in_one_sector_between_the_new_and_the_old() {
+    let count = 8;
+    let write = |byte| Entry::Write { offset: 0, bytes: vec![byte; count * SECTOR] };
+    let end = Entry::Text(b"\n".to_vec());
+    let entries = [write(1), Entry::Flush, Entry::Text(b"ack 1\n".to_vec()), write(2), end];
+    let history = History::new(entries.to_vec(), read);
+    let base = Content::Disk(Image::default());
+    let mut stops = HashSet::new();
+    for seed in 0..40 {
+        let cuts = choose(&history, &base, false, Count { all: 8, flushes: 1, garbage: 2, seed });
+        for cut in cuts.iter().filter(|cut| cut.why == Why::Garbage) {
+            assert!(!cut.is_drawn());
+            let KeptWrites::Garbage { sector: 512, .. } = cut.kept else { continue };
+            let Content::Disk(image) = Replay::new(history.entries(), base.clone()).content(cut) else {
+                panic!()
+            };
+            let disk = image.bytes(0, count * SECTOR);
+            let is_of = |byte| move |sector: &[u8]| sector.iter().all(|&found| found == byte);
+            let sectors: Vec<&[u8]> = disk.chunks(SECTOR).collect();
+            let stop = sectors.iter().take_while(|sector| is_of(2)(sector)).count();
+            assert!(!is_of(1)(sectors[stop]), "the sector at the tear is neither old nor new");
+            assert!(sectors[stop + 1..].iter().all(|sector| is_of(1)(sector)), "the others are old");
+            stops.insert(stop);
+        }
+    }
+    assert!(stops.len() > 4, "any sector may be the last: {stops:?}");
 }

@@ -1,6 +1,10 @@
-//! Faults that the recorded disk is asked to have: errors of writes and flushes, at a place and for a while.
+//! Faults that the recorded disk is asked to have: errors of writes and flushes, at a place and for a while, and a block
+//! that cannot be read.
 
 use std::str::FromStr;
+
+/// The length of a block that cannot be read, in bytes.
+pub const BLOCK: u64 = 4096;
 
 /// The kind of refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,47 +15,61 @@ pub enum Kind {
     Flush,
 }
 
-/// A fault: from which write or flush on, and whether once or for good.
+/// What the disk refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    /// The kind of refused request.
-    pub kind: Kind,
-    /// The number of requests of the kind that succeed before, since the disk was made.
-    pub after: u64,
-    /// Every later one of the kind is refused too.
-    pub for_good: bool,
+pub enum Fault {
+    /// Writes or flushes, from one of them on.
+    Refused {
+        /// The kind of refused request.
+        kind: Kind,
+        /// The number of requests of the kind that succeed before, since the disk was made.
+        after: u64,
+        /// True if every later one of the kind is refused too.
+        for_good: bool,
+    },
+    /// Reads of a block.
+    Unreadable {
+        /// The offset of the block in bytes from the beginning of the disk.
+        offset: u64,
+    },
 }
 
 impl FromStr for Fault {
     type Err = String;
 
-    /// `write:17` or `flush:5+`, as [`std::fmt::Display`] writes it.
+    /// `write:17`, `flush:5+` or `read:4096`, as [`std::fmt::Display`] writes it.
     fn from_str(text: &str) -> Result<Fault, String> {
         let fault = || {
-            let (kind, after) = text.split_once(':')?;
+            let (kind, number) = text.split_once(':')?;
             let kind = match kind {
                 "write" => Kind::Write,
                 "flush" => Kind::Flush,
+                "read" => return Some(Fault::Unreadable { offset: number.parse().ok()? }),
                 _ => return None,
             };
-            let for_good = after.ends_with('+');
-            Some(Fault { kind, after: after.trim_end_matches('+').parse().ok()?, for_good })
+            let for_good = number.ends_with('+');
+            Some(Fault::Refused { kind, after: number.trim_end_matches('+').parse().ok()?, for_good })
         };
-        fault().ok_or_else(|| format!("`{text}` is no fault; write write:17 or flush:5+"))
+        fault().ok_or_else(|| format!("`{text}` is no fault; write write:17, flush:5+ or read:4096"))
     }
 }
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let kind = match self.kind {
-            Kind::Write => "write",
-            Kind::Flush => "flush",
-        };
-        write!(to, "{kind}:{}{}", self.after, if self.for_good { "+" } else { "" })
+        match self {
+            Fault::Unreadable { offset } => write!(to, "read:{offset}"),
+            Fault::Refused { kind, after, for_good } => {
+                let kind = match kind {
+                    Kind::Write => "write",
+                    Kind::Flush => "flush",
+                };
+                write!(to, "{kind}:{after}{}", if *for_good { "+" } else { "" })
+            }
+        }
     }
 }
 
-/// The treatment of a write or a flush.
+/// The treatment of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Do it.
@@ -60,7 +78,7 @@ pub enum Verdict {
     Refuse,
 }
 
-/// Counts writes and flushes and says which fail.
+/// Counts writes and flushes and says which requests fail.
 #[derive(Debug, Default)]
 pub struct Faults {
     fault: Option<Fault>,
@@ -86,11 +104,25 @@ impl Faults {
         self.verdict(Kind::Flush, self.flushes - 1)
     }
 
-    fn verdict(&self, kind: Kind, number: u64) -> Verdict {
-        let fails = |fault: Fault| {
-            fault.kind == kind && (number == fault.after || fault.for_good && number > fault.after)
-        };
-        if self.fault.is_some_and(fails) { Verdict::Refuse } else { Verdict::Work }
+    /// A read of `length` bytes from an offset on.
+    pub fn read(&self, start: u64, length: u64) -> Verdict {
+        match self.fault {
+            Some(Fault::Unreadable { offset }) if start < offset + BLOCK && offset < start + length => {
+                Verdict::Refuse
+            }
+            _ => Verdict::Work,
+        }
+    }
+
+    fn verdict(&self, wanted: Kind, number: u64) -> Verdict {
+        match self.fault {
+            Some(Fault::Refused { kind, after, for_good })
+                if kind == wanted && (number == after || for_good && number > after) =>
+            {
+                Verdict::Refuse
+            }
+            _ => Verdict::Work,
+        }
     }
 }
 
@@ -109,5 +141,15 @@ mod tests {
         assert_eq!(verdicts("write:2"), [false; 4]);
         assert_eq!("flush:2+".parse::<Fault>().unwrap().to_string(), "flush:2+");
         assert!("flash:2".parse::<Fault>().is_err());
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_read_spoils_each_read_of_it() {
+        let mut faults = Faults::new(Some("read:8192".parse().unwrap()));
+        let is_refused = |start, length| faults.read(start, length) == Verdict::Refuse;
+        assert_eq!([is_refused(0, 8192), is_refused(0, 8193)], [false, true]);
+        assert_eq!([is_refused(12_287, 1), is_refused(12_288, 4096)], [true, false]);
+        assert_eq!((faults.write(), faults.flush()), (Verdict::Work, Verdict::Work));
+        assert_eq!("read:8192".parse::<Fault>().unwrap().to_string(), "read:8192");
     }
 }

@@ -15,7 +15,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
@@ -97,16 +97,20 @@ impl Recorder {
         })
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Logs a write and does it, unless it is to fail.
     fn write_disk(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let verdict = state.faults.write();
         self.obey(&mut state, verdict, |log| log.write(offset, bytes))?;
         self.disk.write_all_at(bytes, offset).map_err(|_| Errno::EIO)
     }
 
     fn flush_disk(&self) -> Result<(), Errno> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let verdict = state.faults.flush();
         self.obey(&mut state, verdict, Writer::flush)
     }
@@ -127,7 +131,7 @@ impl Recorder {
     }
 
     fn say(&self, bytes: &[u8]) -> Result<(), Errno> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.log.text(bytes).map_err(|_| Errno::ENOSPC)
     }
 }
@@ -197,6 +201,9 @@ impl Filesystem for Recorder {
             return reply.data(&[]);
         }
         let length = u64::from(size).min(self.size.saturating_sub(offset)) as usize;
+        if self.state().faults.read(offset, length as u64) == Verdict::Refuse {
+            return reply.error(Errno::EIO);
+        }
         let mut bytes = vec![0; length];
         match self.disk.read_exact_at(&mut bytes, offset) {
             Ok(()) => reply.data(&bytes),

@@ -72,7 +72,8 @@ impl Subject for Program {
         }
         let troubles =
             if ended.is_success() { Vec::new() } else { vec![format!("the check {}", ended.describe())] };
-        Ok(Contents { commits, troubles, late: None })
+        let is_noticed = !troubles.is_empty();
+        Ok(Contents { commits, troubles, is_noticed, late: None })
     }
 
     fn before(&self) -> Option<u64> {

@@ -11,6 +11,7 @@ use dyno_inputs::StoreDigest;
 use dyno_protocol::{Cells, Commits, KeyKind, Pairs, Store, Test, Value, Work};
 
 use super::Contents;
+use crate::judge::name;
 
 /// The table, and the store.
 pub const NAME: &str = "proof";
@@ -156,10 +157,14 @@ pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Contents {
             continue;
         };
         if row.get(2) != Some(&Value::Text(value(commit, part))) || part >= parts {
-            found.troubles.push(format!("the row {part} of commit {commit} is not the one that was written"));
+            found
+                .troubles
+                .push(format!("the row {part} of {} is not the one that was written", name(commit, true)));
         }
         if last >= Some((commit, part)) {
-            found.troubles.push(format!("the row {part} of commit {commit} is there twice, or out of order"));
+            found
+                .troubles
+                .push(format!("the row {part} of {} is there twice, or out of order", name(commit, true)));
         }
         last = Some((commit, part));
         *seen.entry(commit).or_default() += 1;
@@ -167,7 +172,7 @@ pub fn read_rows(rows: &[Vec<Value>], parts: u64) -> Contents {
     for (commit, rows) in seen {
         match rows == parts {
             true => drop(found.commits.insert(commit)),
-            false => found.troubles.push(format!("commit {commit} has {rows} rows of {parts}")),
+            false => found.troubles.push(format!("{} has {rows} rows of {parts}", name(commit, true))),
         }
     }
     found
@@ -257,6 +262,8 @@ mod tests {
         assert_eq!(found, Contents { commits: [0, 2].into(), ..Contents::default() });
         let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)], PARTS);
         assert_eq!((found.commits, found.troubles.len()), ([0].into(), 1));
+        let found = read_rows(&[row(5 * CLIENT as i64 + 13, 0)], PARTS);
+        assert_eq!(found.troubles, ["commit 13 of client 6 has 1 rows of 2"]);
         let found = read_rows(&[row(0, 0), row(1, 0)], ONE);
         assert_eq!(found, Contents { commits: [0, 1].into(), ..Contents::default() });
         assert_eq!(statements(1, ONE).len() + 3, statements(1, PARTS).len());

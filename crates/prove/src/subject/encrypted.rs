@@ -46,7 +46,7 @@ impl Subject for Encrypted {
     fn check(&self, folder: &Path) -> Result<Contents> {
         match self.open(folder) {
             Ok(mounted) => self.inner.check(mounted.clear()),
-            Err(error) => Ok(Contents::trouble(format!("{error:#}"))),
+            Err(error) => Ok(Contents::reported(format!("{error:#}"))),
         }
     }
 

@@ -36,6 +36,8 @@ pub struct Contents {
     pub commits: BTreeSet<u64>,
     /// Errors other than missing commits: it does not open, half a transaction, a failed check of the engine's own.
     pub troubles: Vec<String>,
+    /// True if the subject itself reported one of them or stopped; false where only dyno found them.
+    pub is_noticed: bool,
     /// The reason why nothing is known of the content, where the check did not end in time: that is no loss.
     pub late: Option<String>,
 }
@@ -44,6 +46,17 @@ impl Contents {
     /// Nothing but one thing that is wrong.
     pub fn trouble(what: String) -> Contents {
         Contents { troubles: vec![what], ..Contents::default() }
+    }
+
+    /// Nothing but an error that the subject reported.
+    pub fn reported(what: String) -> Contents {
+        Contents { is_noticed: true, ..Contents::trouble(what) }
+    }
+
+    /// Adds an error that the subject reported.
+    pub fn report(&mut self, what: String) {
+        self.troubles.push(what);
+        self.is_noticed = true;
     }
 
     /// Nothing is known, because the look did not end in time.

@@ -280,11 +280,11 @@ impl Subject for Embedded {
         if let Some(rows) = others.get(usize::from(is_shared))
             && *rows != [[Value::Text("ok".to_owned())]]
         {
-            found.troubles.push(format!("the integrity check says: {}", data::shown(rows)));
+            found.report(format!("the integrity check says: {}", data::shown(rows)));
         }
         match answers.failed {
-            Some(why) => found.troubles.push(why),
-            None if !ended.is_success() => found.troubles.push(format!("the runner {}", ended.describe())),
+            Some(why) => found.report(why),
+            None if !ended.is_success() => found.report(format!("the runner {}", ended.describe())),
             None => {}
         }
         Ok(found)

@@ -226,7 +226,7 @@ impl PrivateSubject {
         if self.speaks() == Protocol::MySql {
             let said = link.rows(&data::check_table())?;
             if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
-                found.troubles.push(format!("the check of the table says: {}", data::shown(&said)));
+                found.report(format!("the check of the table says: {}", data::shown(&said)));
             }
         }
         Ok(found)
@@ -237,7 +237,7 @@ impl PrivateSubject {
     /// # Errors
     /// As for [`Subject::check`].
     pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Contents>) -> Result<Contents> {
-        let trouble = |why: String| Ok(Contents::trouble(why));
+        let trouble = |why: String| Ok(Contents::reported(why));
         let Some(data) = left(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
         let mut server = match self.resume(folder, &data) {
             Ok(server) => server,

@@ -37,6 +37,19 @@ pub struct Survived {
     pub drawn: Option<u64>,
     /// How many of such lose or break something, at 95 %, estimated from those that were drawn.
     pub fail: Share,
+    /// The recordings of the work from which cuts were drawn; absent where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<CutRuns>,
+}
+
+/// The recordings of the work that were cut. Cuts of one recording are not independent, so that `fail` is a statement about
+/// these recordings alone; about others only the number of them says something.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CutRuns {
+    /// How many were cut.
+    pub cut: u64,
+    /// How many such recordings have a cut among those tried that loses or breaks something, at 95 %.
+    pub fail: Share,
 }
 
 impl Survived {
@@ -51,7 +64,14 @@ impl Survived {
         let part = drawn.filter(|drawn| drawn.tried > 0).unwrap_or(tally);
         let fail = share(part.tried, part.tried - part.survived.min(part.tried))?;
         let drawn = (part.tried < tried).then_some(part.tried);
-        Some(Survived { tried, survived, drawn, fail })
+        Some(Survived { tried, survived, drawn, fail, runs: None })
+    }
+
+    /// The same, where the number of recordings is known and in how many of them a cut did harm.
+    #[must_use]
+    pub fn in_runs(self, cut: u64, harmed: Option<u64>) -> Survived {
+        let fail = harmed.and_then(|harmed| share(cut, harmed.min(cut)));
+        Survived { runs: fail.map(|fail| CutRuns { cut, fail }), ..self }
     }
 }
 
@@ -60,6 +80,7 @@ pub(super) fn durability(run: &Run) -> Vec<Durability> {
     let known = run.shown_contenders().filter_map(|(contender, record)| {
         let survival = record.safety.as_ref()?.survival.as_ref()?;
         let cuts = Survived::of(&survival.cuts, survival.drawn.as_ref());
+        let cuts = cuts.map(|cuts| cuts.in_runs(survival.runs, survival.harmed_runs));
         let kills = Survived::new(&survival.kills);
         Some(Durability { contender, flushes: survival.flushes, calls: survival.calls, cuts, kills })
     });

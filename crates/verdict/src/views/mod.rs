@@ -26,7 +26,7 @@ use crate::test_verdict::TestVerdict;
 
 pub use against::{AddedTime, Against};
 pub use debt::{Debt, DebtLine};
-pub use durability::{Durability, Survived};
+pub use durability::{CutRuns, Durability, Survived};
 pub use encryption::Pages;
 pub use invariants::{Invariant, Invariants};
 pub use ladder::{Ladder, Rung, SafetyChange};

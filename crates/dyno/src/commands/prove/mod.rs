@@ -2,6 +2,7 @@
 
 mod again;
 mod controls;
+mod damage;
 mod maker;
 mod place;
 mod table;
@@ -284,10 +285,13 @@ fn survival(proof: &Proof, ground: StorageKind, seed: u64, clients: u64) -> Surv
         cuts: proof.cuts,
         drawn: (proof.cuts.tried > 0).then_some(proof.drawn),
         runs: proof.runs as u64,
+        harmed_runs: (proof.cuts.tried > 0).then_some(proof.harmed_runs as u64),
+        garbage: Some(proof.garbage).filter(|garbage| garbage.tried > 0 && proof.cuts.is_whole()),
         upkeep: proof.upkeep.clone(),
         unflushed: if ground == StorageKind::Folder { 0 } else { proof.observed.unflushed },
         kills: proof.kills,
         errors: proof.failed_devices(),
+        restarts: proof.restarts(),
         failure: proof.failures.first().map(table::failure),
     }
 }

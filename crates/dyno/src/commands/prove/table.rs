@@ -11,7 +11,7 @@ use dyno_show::{WIDTH, survived, upkeep_in_words, wrapped};
 use dyno_verdict::Survived;
 
 use super::controls::Controls;
-use super::{Proved, Report};
+use super::{Proved, Report, damage};
 
 const HEADS: [&str; 11] = [
     "survived, of those tried",
@@ -146,7 +146,9 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
             "it does not notice that a disk forgot everything, so nothing can be said of it".to_owned(),
         );
     }
-    lines.extend(Survived::of(&proof.cuts, Some(&proof.drawn)).map(|cuts| survived(&cuts, "cuts")));
+    let cuts = Survived::of(&proof.cuts, Some(&proof.drawn));
+    let cuts = cuts.map(|cuts| cuts.in_runs(proof.runs as u64, Some(proof.harmed_runs as u64)));
+    lines.extend(cuts.map(|cuts| survived(&cuts, "cuts")));
     lines.extend(recorded(proof));
     if proof.rounds.tried > 0 {
         lines.push(format!(
@@ -154,6 +156,7 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
             proof.rounds.tried
         ));
     }
+    lines.extend(damage::garbage(proof));
     if let Some(why) = &proof.rounds_stopped {
         lines.push(format!("after a cut it did not go on to its end: {why}"));
     }
@@ -201,6 +204,8 @@ fn sentences(proof: &Proof, breaches: &[String], report: &Report) -> Vec<String>
     lines.extend(
         proof.errors_stopped.iter().map(|why| format!("devices that fail could not all be tried: {why}")),
     );
+    lines.extend(damage::restarts(proof));
+    lines.extend(damage::corruption(proof));
     lines
 }
 

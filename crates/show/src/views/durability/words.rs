@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_record::{ContenderRecord, Survival, Tally, Upkept};
-use dyno_verdict::{Survived, Verdict};
+use dyno_verdict::{CutRuns, Share, Survived, Verdict};
 
 /// What `dyno prove` found of a contender, by its position; none where nothing is known.
 pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
@@ -17,6 +17,7 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
         .chain(reported)
         .chain(recorded(survival))
         .chain(survival.errors.map(|errors| device(&errors)))
+        .chain(caveats(survival))
         .collect();
     let day = survival.proved.split('T').next().unwrap_or_default();
     Some(format!("{} (dyno prove on {}, {day}).", reported.join("; "), survival.file_system))
@@ -50,6 +51,17 @@ fn device(errors: &Tally) -> String {
     }
 }
 
+/// What it did not survive and does not promise to.
+fn caveats(survival: &Survival) -> impl Iterator<Item = String> {
+    let caveat = |tally: Option<Tally>, of: &str| {
+        let tally = tally.filter(|tally| tally.survived < tally.tried)?;
+        Some(format!("did not survive {} of {} {of}", tally.tried - tally.survived, tally.tried))
+    };
+    let garbage = caveat(survival.garbage, "torn writes that left garbage in a sector");
+    let restarts = caveat(survival.restarts, "restarts without a reboot after a failed write or flush");
+    garbage.into_iter().chain(restarts)
+}
+
 /// Upkeep by its names, each with how often it was recorded: `45 checkpoints, 15 orderly closes`.
 pub fn upkeep_in_words(upkeep: &BTreeMap<String, Upkept>) -> String {
     let cut = upkeep.iter().filter(|(_, upkept)| upkept.cuts.tried > 0);
@@ -61,16 +73,24 @@ pub fn upkeep_in_words(upkeep: &BTreeMap<String, Upkept>) -> String {
     words.collect::<Vec<_>>().join(" and ")
 }
 
-/// `survived 600 of 600 cuts: loss in at most 0.5 % of such cuts at 95 %`.
+/// `survived 100 of 100 cuts: loss in at most 3.0 % of such cuts of the 5 runs that were cut, and in at most 45.1 % of such
+/// runs, at 95 %`.
 pub fn sentence(tally: &Survived, what: &str) -> String {
-    let Survived { tried, survived, drawn, fail } = tally;
+    let Survived { tried, survived, drawn, fail, runs } = tally;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let share = match (*survived, fail) {
-        (all, _) if all == *tried => format!("loss in at most {}", percent(fail.high)),
-        (0, _) => format!("loss in at least {}", percent(fail.low)),
-        _ => format!("loss in {} to {}", percent(fail.low), percent(fail.high)),
+    let share = |fail: &Share| match (fail.low, fail.high) {
+        (0.0, high) => format!("in at most {}", percent(high)),
+        (low, 1.0) => format!("in at least {}", percent(low)),
+        (low, high) => format!("in {} to {}", percent(low), percent(high)),
     };
     let such =
         drawn.map_or(format!("such {what}"), |drawn| format!("{what} like the {drawn} that were drawn"));
-    format!("survived {survived} of {tried} {what}: {share} of {such} at 95 %")
+    let of = match runs {
+        Some(CutRuns { cut: 1, .. }) => " of the one run that was cut,".to_owned(),
+        Some(CutRuns { cut, fail }) => {
+            format!(" of the {cut} runs that were cut, and {} of such runs,", share(fail))
+        }
+        None => String::new(),
+    };
+    format!("survived {survived} of {tried} {what}: loss {} of {such}{of} at 95 %", share(fail))
 }

@@ -1,0 +1,60 @@
+//! What a proof found beyond its promises, in sentences: garbage at a torn write, a restart without a reboot, damaged data.
+
+use dyno_prove::corruption::Damage;
+use dyno_prove::proof::Proof;
+
+use super::table::{failure, what};
+
+/// What became of cuts that left garbage in a sector; of a subject that other cuts harm, they show nothing more.
+pub fn garbage(proof: &Proof) -> Option<String> {
+    let tally = &proof.garbage;
+    let first = proof.garbage_first.as_ref().map_or(String::new(), |first| {
+        format!("; no level promises more: the first that it did not survive is {}", failure(first))
+    });
+    (tally.tried > 0 && proof.cuts.survived == proof.cuts.tried).then(|| {
+        format!(
+            "besides, it survived {} of {} torn writes that left garbage in a sector{first}",
+            tally.survived, tally.tried
+        )
+    })
+}
+
+/// What became of it when it was started again after a failure of its device, while the file system stayed mounted.
+pub fn restarts(proof: &Proof) -> Option<String> {
+    let tally = proof.restarts()?;
+    let harmed = proof.errors.iter().find_map(|failed| {
+        let restarted = failed.restarted.as_ref().filter(|restarted| !restarted.verdict.is_survived())?;
+        Some(format!(
+            "; no level promises more: when {}, it acknowledged {} commits after the restart, and then {}",
+            failed.device,
+            restarted.acknowledged,
+            what(&restarted.verdict)
+        ))
+    });
+    let restarted = proof.errors.iter().filter_map(|failed| failed.restarted.as_ref());
+    let went_on = restarted.filter(|restarted| restarted.acknowledged > 0).count();
+    Some(format!(
+        "started again without a reboot after a failed write or flush, it went on in {went_on} of {} cases, and after a power cut it had kept all in {}{}",
+        tally.tried,
+        tally.survived,
+        harmed.unwrap_or_default()
+    ))
+}
+
+/// What it did with damaged data.
+pub fn corruption(proof: &Proof) -> Vec<String> {
+    let said = |damage: &Damage, what: &str| {
+        let Damage { tried, noticed, silent } = damage;
+        let unused = tried - noticed - silent;
+        (*tried > 0).then(|| {
+            format!("{what}: it reported {noticed} of {tried}, answered wrongly without an error after {silent}, and did not need {unused}")
+        })
+    };
+    let Some(corruption) = &proof.corruption else {
+        let stopped = proof.corruption_stopped.as_ref();
+        return stopped.map(|why| format!("damaged data could not be tried: {why}")).into_iter().collect();
+    };
+    let flips = said(&corruption.flips, "flipped bits in what it wrote");
+    let unreadable = said(&corruption.unreadable, "blocks that cannot be read of what it wrote");
+    flips.into_iter().chain(unreadable).collect()
+}
