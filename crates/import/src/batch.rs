@@ -29,6 +29,8 @@ pub struct Batch {
     pub lines: Vec<u64>,
     /// Cells in a row.
     pub columns: usize,
+    /// True if the text is the rows as a server reads them, and there are no cells.
+    pub is_written: bool,
 }
 
 impl Batch {
@@ -38,10 +40,22 @@ impl Batch {
         self.cells.clear();
         self.lines.clear();
         self.columns = columns;
+        self.is_written = false;
         // The capacity that one huge record needed is not kept for ever.
         self.text.truncate(2 * FULL);
         self.text.shrink_to(2 * FULL);
         self.text.resize(2 * FULL, 0);
+    }
+
+    /// Puts bytes behind the text.
+    #[inline]
+    pub fn put(&mut self, bytes: &[u8]) {
+        let start = self.used;
+        self.used += bytes.len();
+        if self.text.len() < self.used {
+            self.text.resize(self.used + FULL, 0);
+        }
+        self.text[start..self.used].copy_from_slice(bytes);
     }
 
     /// The number of rows.

@@ -15,6 +15,63 @@ pub fn integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
     }
 }
 
+/// The same of a number without a sign that has a few digits, as most numbers do. None for others, and where the text
+/// ends soon.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[inline(always)]
+pub fn small(text: &[u8], from: usize, to: usize) -> Option<u32> {
+    small_by(text, from, to, |digits| has_digits(digits).then(|| joined(digits) as u32))
+}
+
+/// The same for processors since 2013.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn small_wide(text: &[u8], from: usize, to: usize) -> Option<u32> {
+    use std::arch::x86_64::{
+        _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
+        _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_subs_epu8, _mm_testz_si128,
+    };
+    small_by(text, from, to, |digits| {
+        let digits = _mm_cvtsi64_si128(digits as i64);
+        let above = _mm_subs_epu8(digits, _mm_set1_epi8(9));
+        if _mm_testz_si128(above, above) == 0 {
+            return None;
+        }
+        // Neighbours are put together, of which the first has the lower place: pairs, then fours, then all eight.
+        let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010a));
+        let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x0001_0064));
+        let fours = _mm_packus_epi32(fours, fours);
+        Some(_mm_cvtsi128_si32(_mm_madd_epi16(fours, _mm_set1_epi32(0x0001_2710))) as u32)
+    })
+}
+
+/// A small number by a function that makes it of eight digits of a byte each, the first in the lowest place, if they are
+/// digits.
+#[inline(always)]
+fn small_by(text: &[u8], from: usize, to: usize, number: impl Fn(u64) -> Option<u32>) -> Option<u32> {
+    /// The least number of so many digits, where that is more than one, and the bits that they leave of eight.
+    const LENGTHS: [(u32, u32); 9] = [
+        (0, 0),
+        (0, 56),
+        (10, 48),
+        (100, 40),
+        (1_000, 32),
+        (10_000, 24),
+        (100_000, 16),
+        (1_000_000, 8),
+        (10_000_000, 0),
+    ];
+    let first = text.get(from..from + 8)?.first_chunk()?;
+    let count = to.wrapping_sub(from);
+    if count.wrapping_sub(1) >= 8 {
+        return None;
+    }
+    let (least, free) = LENGTHS[count];
+    let number = number((u64::from_le_bytes(*first) ^ ZEROS) << (free & 63))?;
+    if number < least { None } else { Some(number) }
+}
+
 /// The same of any field.
 #[inline(always)]
 fn any_integer(text: &[u8], from: usize, to: usize) -> Option<i64> {
@@ -59,14 +116,23 @@ fn eight(bytes: [u8; 8], count: usize) -> Option<u64> {
     // The first byte is the lowest. Zeros before the digits take the place of the bytes that do not count.
     let free = 64 - 8 * count as u32;
     let digits = (u64::from_le_bytes(bytes) ^ ZEROS) << free;
-    if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
-        return None;
-    }
+    has_digits(digits).then(|| joined(digits))
+}
+
+/// True if each of eight bytes is a digit's value.
+#[inline(always)]
+fn has_digits(digits: u64) -> bool {
+    (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 == 0
+}
+
+/// The number of eight digits of a byte each, of which the lowest is the first.
+#[inline(always)]
+fn joined(digits: u64) -> u64 {
     // Neighbours are put together: pairs, then fours, then all eight.
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
     let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
-    Some(low.wrapping_add(high) >> 32)
+    low.wrapping_add(high) >> 32
 }
 
 /// The number of some digits, nineteen at most.
@@ -134,6 +200,15 @@ mod tests {
             let text = format!("{before}{field}{after}");
             let (from, to) = (before.len(), before.len() + field.len());
             prop_assert_eq!(integer(text.as_bytes(), from, to), by_printing(&field), "{}", field);
+            let small = small(text.as_bytes(), from, to);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: this processor has it.
+                prop_assert_eq!(unsafe { small_wide(text.as_bytes(), from, to) }, small, "{}", field);
+            }
+            let is_small = text.len() >= from + 8 && field.len() <= 8;
+            let expected = by_printing(&field).filter(|_| is_small).and_then(|number| u32::try_from(number).ok());
+            prop_assert_eq!(small, expected, "{}", field);
         }
 
         #[test]

@@ -26,10 +26,38 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
 /// doubtful. None at the end.
 pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields, Flaw)>;
 
+/// The bounds of a record's fields, in order: from where to where each lies in the text.
+pub trait Bounds: ExactSizeIterator<Item = (u32, u32)> + Clone {
+    /// Those of one field, counted from 0; there must be such a field.
+    fn at(&self, place: usize) -> (u32, u32);
+    /// All of them.
+    fn all(&self) -> impl Iterator<Item = (u32, u32)>;
+    /// Bytes from the first field's beginning to the last one's end.
+    fn span(&self) -> usize;
+}
+
+impl Bounds for Copied<Iter<'_, (u32, u32)>> {
+    #[inline(always)]
+    fn at(&self, place: usize) -> (u32, u32) {
+        self.clone().nth(place).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn all(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.clone()
+    }
+
+    #[inline(always)]
+    fn span(&self) -> usize {
+        let mut fields = self.clone();
+        fields.next().map_or(0, |(first, end)| fields.last().map_or(end, |(_, end)| end) - first) as usize
+    }
+}
+
 /// Gives the records of a chunk one after another. Empty lines are no records.
 pub trait Split {
     /// The fields of one record, in order.
-    type Fields<'s>: ExactSizeIterator<Item = (u32, u32)> + Clone
+    type Fields<'s>: Bounds
     where
         Self: 's;
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::chunks::Chunk;
 use crate::error::Input;
-use crate::fields::{Next, Split};
+use crate::fields::{Bounds, Next, Split};
 use crate::marks::{BLOCK, block, mask};
 use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
 
@@ -20,12 +20,12 @@ pub struct Lines<'c> {
     text: &'c [u8],
     delimiter: u8,
     name: &'c str,
-    /// The start of the next record, and its line.
-    start: usize,
+    /// The line of the next record.
     line: u64,
     /// Up to where the text was looked through.
     seen: usize,
-    /// The positions of delimiters and ends of lines; behind the first `count` is room.
+    /// The positions of delimiters and ends of lines, the first of which is before the next record: before the text it
+    /// is -1. Behind the first `count` is room.
     marks: Vec<u32>,
     count: usize,
     /// The marks that are ends of lines, and the number of those that belong to records already returned.
@@ -43,14 +43,13 @@ impl<'c> Lines<'c> {
             text,
             delimiter,
             name,
-            start: 0,
             line: chunk.line,
             seen: 0,
-            marks: Vec::new(),
-            count: 0,
+            marks: vec![u32::MAX],
+            count: 1,
             ends: Vec::new(),
             given: 0,
-            next: 0,
+            next: 1,
         }
     }
 
@@ -60,9 +59,10 @@ impl<'c> Lines<'c> {
         if self.seen > self.text.len() {
             return false;
         }
-        self.marks.copy_within(self.next..self.count, 0);
-        self.count -= self.next;
-        (self.next, self.given) = (0, 0);
+        let before = self.next - 1;
+        self.marks.copy_within(before..self.count, 0);
+        self.count -= before;
+        (self.next, self.given) = (1, 0);
         self.ends.clear();
         let end = self.text.len().min(self.seen + WINDOW);
         let room = self.count + end - self.seen + BLOCK + AT_ONCE;
@@ -164,19 +164,18 @@ impl Split for Lines<'_> {
                 }
                 continue;
             };
-            let (first, last, from, line) = (self.next, last as usize, self.start, self.line);
+            let (first, last, line) = (self.next, last as usize, self.line);
             if last - first >= MOST_FIELDS {
                 return too_many_fields(self.line, self.name).input();
             }
-            let stop = self.marks[last] as usize;
+            let (from, stop) = (self.marks[first - 1].wrapping_add(1), self.marks[last]);
             self.given += 1;
             self.next = last + 1;
-            self.start = stop + 1;
-            self.line += u64::from(self.text.get(stop) == Some(&b'\n'));
+            self.line += u64::from(self.text.get(stop as usize) == Some(&b'\n'));
             // Else it is an empty line, or what is behind the last one.
             if stop > from {
-                let ends = &self.marks[first..=last];
-                return Ok(Some((line, self.text, Ends { ends, from: from as u32 }, Flaw::None)));
+                let bounds = &self.marks[first - 1..=last];
+                return Ok(Some((line, self.text, Ends { bounds }, Flaw::None)));
             }
         }
     }
@@ -185,8 +184,8 @@ impl Split for Lines<'_> {
 /// The fields of a record that lie one after another, with a byte between them.
 #[derive(Debug, Clone)]
 pub struct Ends<'s> {
-    ends: &'s [u32],
-    from: u32,
+    /// The byte before the first field, then the byte behind each.
+    bounds: &'s [u32],
 }
 
 impl Iterator for Ends<'_> {
@@ -194,24 +193,41 @@ impl Iterator for Ends<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(u32, u32)> {
-        let (&end, rest) = self.ends.split_first()?;
-        self.ends = rest;
-        Some((std::mem::replace(&mut self.from, end + 1), end))
+        let &[before, end, ..] = self.bounds else { return None };
+        self.bounds = &self.bounds[1..];
+        Some((before.wrapping_add(1), end))
     }
 
     #[inline(always)]
     fn last(self) -> Option<(u32, u32)> {
-        match self.ends {
-            [] => None,
-            [end] => Some((self.from, *end)),
-            [.., before, end] => Some((before + 1, *end)),
-        }
+        let &[.., before, end] = self.bounds else { return None };
+        Some((before.wrapping_add(1), end))
     }
 
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.ends.len(), Some(self.ends.len()))
+        let count = self.bounds.len().saturating_sub(1);
+        (count, Some(count))
     }
 }
 
 impl ExactSizeIterator for Ends<'_> {}
+
+impl Bounds for Ends<'_> {
+    #[inline(always)]
+    fn at(&self, place: usize) -> (u32, u32) {
+        (self.bounds[place].wrapping_add(1), self.bounds[place + 1])
+    }
+
+    #[inline(always)]
+    fn all(&self) -> impl Iterator<Item = (u32, u32)> {
+        let ends = self.bounds.get(1..).unwrap_or_default();
+        self.bounds.iter().zip(ends).map(|(before, &end)| (before.wrapping_add(1), end))
+    }
+
+    #[inline(always)]
+    fn span(&self) -> usize {
+        let &[before, .., end] = self.bounds else { return 0 };
+        end.wrapping_sub(before.wrapping_add(1)) as usize
+    }
+}

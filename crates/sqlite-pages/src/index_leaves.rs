@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::page::{Filling, Kind};
 use crate::pages::Pages;
 use crate::payload::{LONGEST, Room};
-use crate::row::Row;
+use crate::row::integer_type;
 use crate::varint;
 
 /// Pages that are written at once.
@@ -19,9 +19,57 @@ const GATHERED: usize = 64;
 /// The fewest bytes of a cell: its place may come to hold a free block.
 const LEAST: usize = 4;
 
-/// Room for the record of a whole number and the number of its row: a byte for the header's length, two types, and
-/// eight bytes for each.
-const KEY: usize = 3 + 2 * 8;
+/// Bytes of a [`KeyEntry`]'s cell before its values.
+const HEAD: usize = 4;
+
+/// Bytes before a cell that [`KeyEntry::put`] overwrites.
+const SPILL: usize = 8;
+
+/// The entry of a row in an index on one column of whole numbers.
+struct KeyEntry {
+    /// The type's number of the key and the bytes that it takes, and the same of the row's number.
+    types: [(u8, u8); 2],
+    /// The key, 0 where it is NULL, and the row's number.
+    values: [i64; 2],
+    /// Bytes of the cell.
+    length: usize,
+}
+
+impl KeyEntry {
+    #[inline(always)]
+    fn new(key: Option<i64>, number: i64) -> KeyEntry {
+        let types = [key.map_or((0, 0), integer_type), integer_type(number)];
+        let length = HEAD + usize::from(types[0].1) + usize::from(types[1].1);
+        KeyEntry { types, values: [key.unwrap_or_default(), number], length }
+    }
+
+    /// Writes the cell such that it ends at `end`. Each value is written from its end on with eight bytes: what was
+    /// before it comes after.
+    #[inline(always)]
+    fn put(&self, page: &mut [u8], end: usize) {
+        let [(key_type, key_length), (row_type, row_length)] = self.types;
+        let [key, row] = self.values;
+        page[end - 8..end].copy_from_slice(&row.to_be_bytes());
+        let end = end - usize::from(row_length);
+        page[end - 8..end].copy_from_slice(&key.to_be_bytes());
+        let start = end - usize::from(key_length) - HEAD;
+        // The record's length, the length of its header, and the types: no number takes more than a byte.
+        page[start..start + HEAD].copy_from_slice(&[
+            self.length as u8 - 1,
+            HEAD as u8 - 1,
+            key_type,
+            row_type,
+        ]);
+    }
+
+    /// The record without the cell.
+    #[cold]
+    fn record(&self) -> Vec<u8> {
+        let mut cell = vec![0; SPILL + self.length];
+        self.put(&mut cell, SPILL + self.length);
+        cell.split_off(SPILL + 1)
+    }
+}
 
 /// Leaves that are being filled.
 pub struct IndexLeaves<'a, 'f> {
@@ -98,17 +146,17 @@ impl<'a, 'f> IndexLeaves<'a, 'f> {
     /// As of [`IndexLeaves::push`].
     #[inline]
     pub fn push_key(&mut self, key: Option<i64>, number: i64) -> Result<(), Error> {
-        let mut record = [0; KEY];
-        // No type of a whole number takes more than a byte.
-        let mut long = Vec::new();
-        let mut row = Row::new(&mut record, 2, &mut long);
-        match key {
-            Some(key) => row.integer(key),
-            None => row.null(),
+        let entry = KeyEntry::new(key, number);
+        // No such entry is shorter than the shortest cell.
+        let is_usual = self.waiting.is_empty() && !self.is_first;
+        if !is_usual || !self.leaf.fits(entry.length + SPILL) {
+            return self.push(&entry.record());
         }
-        row.integer(number);
-        let length = row.end()?.0;
-        self.push(&record[..length])
+        let size = self.page();
+        let page = &mut self.bytes[self.full * size..][..size];
+        let start = self.leaf.add(page, entry.length);
+        entry.put(page, start + entry.length);
+        Ok(())
     }
 
     /// Writes what is left.

@@ -64,6 +64,6 @@ pub use merge_keys::{KeyParts, SortedKeys};
 pub use pages::{PageSize, Pages};
 pub use record::{Encoder, Value, Values, compare};
 pub use records::Records;
-pub use row::{Made, Row};
+pub use row::{Body, Made, Row};
 pub use sort::Sorter;
 pub use table::TableTree;

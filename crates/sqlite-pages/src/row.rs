@@ -28,6 +28,27 @@ const INTEGERS: [(u8, u8); 130] = {
     types
 };
 
+/// The same of an integer without a sign, by its leading zeros among 32 bits; then the bits that it leaves of 64.
+const SMALL: [(u8, u8, u8); 33] = {
+    let mut types = [(5, 6, 16); 33];
+    let mut zeros = 1;
+    while zeros <= 32 {
+        let (kind, length) = INTEGERS[32 + zeros];
+        types[zeros] = (kind, length, 64u8.wrapping_sub(8 * length) % 64);
+        zeros += 1;
+    }
+    types
+};
+
+/// The type's number of an integer and how many bytes it takes.
+// Without a branch, which 0 and 1 would take at random.
+#[inline(always)]
+pub fn integer_type(number: i64) -> (u8, u8) {
+    let sign = number >> 63;
+    let same = (number ^ sign).leading_zeros() as usize;
+    INTEGERS[same + (sign & 65) as usize]
+}
+
 /// A record to which values come, one after another. It counts once what began it has taken what [`Row::end`] gives.
 pub struct Row<'a> {
     /// From the record's first byte on: a byte for the header's length, one for each type, then the values.
@@ -37,6 +58,46 @@ pub struct Row<'a> {
     values: usize,
     /// The types' numbers that take more than a byte, each with the value's place.
     long: &'a mut Vec<(usize, u64)>,
+}
+
+/// The bytes of values, behind which others come.
+pub struct Body<'a> {
+    bytes: &'a mut [u8],
+    /// The offset of the next value.
+    at: u32,
+}
+
+impl Body<'_> {
+    /// The offset behind the values that were put.
+    #[inline(always)]
+    pub fn end(&self) -> u32 {
+        self.at
+    }
+
+    /// Puts a small whole number and returns its type.
+    #[inline(always)]
+    pub fn small(&mut self, number: u32) -> u8 {
+        let (kind, length, free) = SMALL[number.leading_zeros() as usize];
+        let first = u64::from(number).wrapping_shl(free.into());
+        let at = self.at as usize;
+        self.bytes[at..at + 8].copy_from_slice(&first.to_be_bytes());
+        self.at += u32::from(length);
+        kind
+    }
+
+    /// Puts the text from `from` to `to` and returns its type, if it is short and other text follows it.
+    #[inline(always)]
+    pub fn short_text(&mut self, text: &[u8], from: usize, to: usize) -> Option<u8> {
+        let length = to - from;
+        let first = text.get(from..from + SLACK)?;
+        if length > SLACK {
+            return None;
+        }
+        let at = self.at as usize;
+        self.bytes[at..at + SLACK].copy_from_slice(first);
+        self.at += length as u32;
+        Some(13 + 2 * length as u8)
+    }
 }
 
 /// A record that is complete where its row was begun: how many bytes it has.
@@ -69,10 +130,7 @@ impl Row<'_> {
     /// The next value is a whole number.
     #[inline(always)]
     pub fn integer(&mut self, number: i64) {
-        let sign = number >> 63;
-        let same = (number ^ sign).leading_zeros() as usize;
-        // Without a branch, which 0 and 1 would take at random.
-        let (kind, length) = INTEGERS[same + (sign & 65) as usize];
+        let (kind, length) = integer_type(number);
         self.put_short(kind);
         let first = number.wrapping_shl(64 - 8 * u32::from(length));
         self.bytes[self.at..self.at + 8].copy_from_slice(&first.to_be_bytes());
@@ -85,6 +143,24 @@ impl Row<'_> {
         self.put_short(7);
         self.bytes[self.at..self.at + 8].copy_from_slice(&number.to_be_bytes());
         self.at += 8;
+    }
+
+    /// The types of the next `count` values and the place of their bytes, for values that are put there one after
+    /// another before [`Row::take`].
+    // Types and bytes are apart so that a loop checks no bounds of the types.
+    #[inline(always)]
+    pub fn room(&mut self, count: usize) -> (&mut [u8], Body<'_>) {
+        let first = 1 + self.values;
+        let (head, rest) = self.bytes.split_at_mut(first + count);
+        let at = (self.at - head.len()) as u32;
+        (&mut head[first..], Body { bytes: rest, at })
+    }
+
+    /// Takes the first `values` of the `count` values of [`Row::room`], whose bytes end at `end`.
+    #[inline(always)]
+    pub fn take(&mut self, values: usize, count: usize, end: u32) {
+        self.at = end as usize + 1 + self.values + count;
+        self.values += values;
     }
 
     /// The next value is the text from `from` to `to`.

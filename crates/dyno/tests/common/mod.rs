@@ -6,6 +6,7 @@ pub mod server;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use dyno_engine::{Home, Registry};
 use dyno_lab::server::Installation;
 use dyno_protocol::Build;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -95,6 +97,16 @@ impl Place {
             Some(home) => command.env("DYNO_HOME", home),
             None => command.env_remove("DYNO_HOME"),
         };
+        // dyno keeps ignoring what its parent ignored, as a shell does for a command in the background.
+        let heed = || {
+            for caught in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+                // SAFETY: nothing handles the signal.
+                unsafe { signal(caught, SigHandler::SigDfl) }?;
+            }
+            Ok(())
+        };
+        // SAFETY: between fork and exec it makes system calls only.
+        unsafe { command.pre_exec(heed) };
         command
     }
 

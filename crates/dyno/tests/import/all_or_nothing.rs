@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
@@ -79,6 +79,15 @@ fn an_interrupt_leaves_nothing() {
     drop(input);
     result.without_panic().exits(130).says("nothing was loaded");
     assert!(names(&place).is_empty(), "{:?}", names(&place));
+}
+
+#[test]
+fn an_interrupt_is_tested_where_the_parent_of_the_tests_ignores_it() {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    shell.args(["--exact", "import::all_or_nothing::an_interrupt_leaves_nothing"]);
+    let result = Result::from(shell.output().unwrap());
+    result.exits(0).prints("1 passed");
 }
 
 #[test]

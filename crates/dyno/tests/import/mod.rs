@@ -5,6 +5,7 @@ mod append;
 mod bad;
 mod both_ways;
 mod chosen;
+mod hostile;
 mod parquet;
 mod servers;
 mod shape;

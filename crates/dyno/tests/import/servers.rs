@@ -12,13 +12,13 @@ use crate::common::{Place, Result};
 
 /// A private server of an engine, and the URL of a database of it; none, and said so, where it is not
 /// installed.
-struct Server {
-    url: String,
+pub struct Server {
+    pub url: String,
     started: Started,
 }
 
 impl Server {
-    fn start(engine: &str) -> Option<Server> {
+    pub fn start(engine: &str) -> Option<Server> {
         Server::start_with(engine, &[])
     }
 
@@ -37,7 +37,7 @@ impl Server {
 
 /// What both servers do alike. Rows are read back by importing nothing: a table's rows are counted by
 /// what the server's own program prints.
-fn serves(engine: &str, program: impl Fn(&str) -> Command) {
+fn serves(engine: &str) {
     let Some(server) = Server::start(engine) else { return };
     let place = Place::new();
     let sql = |text: &str| printed(program(&server.url).current_dir(place.path(".")), text);
@@ -146,8 +146,23 @@ fn serves(engine: &str, program: impl Fn(&str) -> Command) {
     assert_eq!(sql("SELECT count(*) FROM held"), (20 << 16).to_string());
 }
 
+/// The command of a server's program that executes a script.
+pub fn program(url: &str) -> Command {
+    if url.starts_with("postgres:") {
+        let mut command = Command::new("psql");
+        command.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
+        return command;
+    }
+    let (_, rest) = url.split_once("://").unwrap();
+    let (user, socket) = (rest.split('@').next().unwrap(), url.split("socket=").nth(1).unwrap());
+    let mut command = Command::new("mariadb");
+    command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql"]);
+    command.args(["--default-character-set=utf8mb4", "--local-infile=1"]);
+    command
+}
+
 /// What a server's program prints of a script.
-fn printed(command: &mut Command, script: &str) -> String {
+pub fn printed(command: &mut Command, script: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     writeln!(child.stdin.take().unwrap(), "{script};").unwrap();
@@ -158,11 +173,7 @@ fn printed(command: &mut Command, script: &str) -> String {
 
 #[test]
 fn postgres_is_loaded() {
-    serves("postgres", |url| {
-        let mut command = Command::new("psql");
-        command.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
-        command
-    });
+    serves("postgres");
 }
 
 #[test]
@@ -238,12 +249,5 @@ fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
 
 #[test]
 fn mariadb_is_loaded() {
-    serves("mariadb", |url| {
-        let (_, rest) = url.split_once("://").unwrap();
-        let (user, socket) = (rest.split('@').next().unwrap(), url.split("socket=").nth(1).unwrap());
-        let mut command = Command::new("mariadb");
-        command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql"]);
-        command.args(["--default-character-set=utf8mb4", "--local-infile=1"]);
-        command
-    });
+    serves("mariadb");
 }

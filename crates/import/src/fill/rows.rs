@@ -10,7 +10,7 @@ use crate::chunks::Chunk;
 use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::error::BadRow;
-use crate::fields::{Fields, Quoted, Split};
+use crate::fields::{Bounds, Fields, Quoted, Split};
 use crate::lines::Lines;
 use crate::records::{Dialect, Flaw};
 
@@ -151,7 +151,7 @@ impl Rows {
                 self.reject(&fill.converter, line, text, &fields, (None, flaw.reason()))?;
                 continue;
             }
-            let length = text_length(fields.clone());
+            let length = fields.span();
             let (mut row, mut number) = (self.records.begin(fields.len(), length), None);
             match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
                 Ok(()) => {
@@ -187,7 +187,7 @@ impl Rows {
             if let Some(column) = column {
                 next = own_number(text, fields.clone().nth(column))?.unwrap_or(next);
             }
-            let (length, mut number) = (text_length(fields.clone()), None);
+            let (length, mut number) = (fields.span(), None);
             let encoded = match leaves.begin(next, fields.len(), length) {
                 Some(mut row) => {
                     match encoder.encode::<PLAIN>(&mut row, text, fields.clone(), &mut number, &mut keys) {
@@ -210,7 +210,6 @@ impl Rows {
             }
             if is_indexed {
                 sorters.take_keys(next, column, &keys)?;
-                keys.fill(None);
             }
             match column {
                 None => next += 1,
@@ -227,13 +226,13 @@ impl Rows {
     fn place_long(
         &mut self,
         text: &[u8],
-        fields: impl ExactSizeIterator<Item = (u32, u32)> + Clone,
+        fields: impl Bounds,
         encoder: &Encoder,
         leaves: &mut Leaves,
         (next, number, keys): (i64, &mut Option<i64>, &mut [Option<i64>]),
     ) -> Result<Result<(), BadField>> {
         self.records.clear();
-        let mut row = self.records.begin(fields.len(), text_length(fields.clone()));
+        let mut row = self.records.begin(fields.len(), fields.span());
         if let Err(wrong) = encoder.encode::<false>(&mut row, text, fields, number, keys) {
             return Ok(Err(wrong));
         }
@@ -252,10 +251,4 @@ fn own_number(text: &[u8], field: Option<(u32, u32)>) -> Result<Option<i64>, Res
     let Some((from, to)) = field else { return Ok(None) };
     let number = digits::integer(text, from as usize, to as usize);
     if number.is_none() && from == to { Err(Restart::Violated) } else { Ok(number) }
-}
-
-/// Bytes from the first field's beginning to the last one's end.
-#[inline(always)]
-fn text_length(mut fields: impl Iterator<Item = (u32, u32)>) -> usize {
-    fields.next().map_or(0, |(first, end)| fields.last().map_or(end, |(_, end)| end) - first) as usize
 }

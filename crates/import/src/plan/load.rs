@@ -17,10 +17,11 @@ use crate::fill::{Fill, Numbers, Pieces, Restart};
 use crate::input::Input;
 use crate::parse::{Parser, TypeMismatch, Wanted, unrepeatable};
 use crate::pipeline::{self, ImportObserver, Rows, Waits};
-use crate::records::longest;
+use crate::records::{Dialect, longest};
 use crate::rejects::{OnError, Rejects};
 use crate::request::Request;
 use crate::safety::Reached;
+use crate::server::TextParser;
 use crate::source::{Opened, Source, Stamp, is_parquet};
 use crate::table::Column;
 
@@ -83,6 +84,14 @@ pub struct Report {
     pub columns: Vec<Column>,
     /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
+}
+
+/// A parser for a database that takes its rows.
+enum AnyParser {
+    /// Makes cells of the values.
+    Cells(Parser),
+    /// Writes the rows as servers read them.
+    Text(TextParser),
 }
 
 impl Plan {
@@ -242,11 +251,41 @@ impl Plan {
         }
         let dialect =
             self.usual().context("the splitters do not know this text, which is a fault of dyno")?;
+        Ok(Pieces::Text(Mutex::new(self.chunks(opened, dialect)?), dialect))
+    }
+
+    /// The text of what was opened, in chunks.
+    fn chunks(&self, opened: Opened, dialect: Dialect) -> Result<Chunks> {
         let (text, line) = self.records(opened.text)?.into_rest();
         let (memory, name) = (self.request.memory, self.request.source.name());
         let size = (memory / (TIMES * threads())).clamp(LEAST_CHUNK, CHUNK);
-        let chunks = Chunks::new(text, dialect, name, line, size, longest(memory));
-        Ok(Pieces::Text(Mutex::new(chunks), dialect))
+        Ok(Chunks::new(text, dialect, name, line, size, longest(memory)))
+    }
+
+    /// The parser of what was opened, for a database that takes its rows.
+    fn parser(&self, opened: Opened, rejects: &Arc<Mutex<Rejects>>) -> Result<AnyParser> {
+        let (converter, refused) = (self.converter(), self.refused.clone());
+        let rejects = rejects.clone();
+        let is_typed = self.target.is_typed();
+        let dialect = self.usual().filter(|_| !is_typed && !is_parquet(&opened.sample));
+        Ok(match dialect {
+            Some(dialect) => {
+                let chunks = self.chunks(opened, dialect)?;
+                let name = self.request.source.name();
+                AnyParser::Text(TextParser { chunks, dialect, name, converter, refused, rejects })
+            }
+            None => {
+                let input = Box::new(self.input(opened)?);
+                AnyParser::Cells(Parser {
+                    input,
+                    converter,
+                    typed: is_typed,
+                    refused,
+                    zeros: is_typed,
+                    rejects,
+                })
+            }
+        })
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn ImportObserver) -> Result<Report> {
@@ -258,15 +297,7 @@ impl Plan {
             return self.write_pages(opened, rejects, watch);
         }
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let input = Box::new(self.input(opened)?);
-        let parser = Parser {
-            input,
-            converter: self.converter(),
-            typed: self.target.is_typed(),
-            refused: self.refused.clone(),
-            zeros: self.target.is_typed(),
-            rejects: rejects.clone(),
-        };
+        let parser = self.parser(opened, rejects)?;
         let (request, stamps) = (&self.request, &self.stamps);
         let (target, table, existing) = (&mut self.target, &self.table, self.existing);
         let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
@@ -283,7 +314,10 @@ impl Plan {
             is_unwanted.store(true, Ordering::Relaxed);
             Ok((reached?, rows.loaded()))
         };
-        let parse = |sender: &pipeline::Sender| parser.run(sender);
+        let parse = |sender: &pipeline::Sender| match parser {
+            AnyParser::Cells(parser) => parser.run(sender),
+            AnyParser::Text(parser) => parser.run(sender),
+        };
         let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
         let bytes = read.load(Ordering::Relaxed);
         let course = Course::Beside(waits);

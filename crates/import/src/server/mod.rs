@@ -3,10 +3,12 @@
 mod mysql;
 mod postgres;
 mod sent;
+mod text;
 mod types;
 
 pub use mysql::MySql;
 pub use postgres::Postgres;
+pub use text::TextParser;
 
 use anyhow::{Result, ensure};
 use memchr::{memchr, memchr3};
@@ -55,8 +57,20 @@ fn removed(tables: &[String]) -> Vec<String> {
     }
 }
 
-/// Writes rows as both servers read them by default: fields between tabs, a line each, `\N` for NULL,
-/// a backslash before what would end either.
+/// Writes the rows of a batch of cells as both servers read them by default: fields between tabs, a line each, `\N` for
+/// NULL, a backslash before what would end either.
+fn write(batch: &Batch, to: &mut Vec<u8>) {
+    to.clear();
+    if !batch.is_written {
+        write_lines(batch, to);
+    }
+}
+
+/// The rows of a batch for which [`write`] has been called with this memory.
+fn written<'b>(batch: &'b Batch, memory: &'b [u8]) -> &'b [u8] {
+    if batch.is_written { &batch.text[..batch.used] } else { memory }
+}
+
 fn write_lines(batch: &Batch, to: &mut Vec<u8>) {
     // One quick look at all of the text spares a slow one at each field, since hardly any has such a byte.
     let text = &batch.text[..batch.used];
@@ -70,7 +84,9 @@ fn write_lines(batch: &Batch, to: &mut Vec<u8>) {
                 BatchCell::Text(start, length) if is_plain => {
                     to.extend_from_slice(batch.text_of(start, length))
                 }
-                BatchCell::Text(start, length) => escape(batch.text_of(start, length), to),
+                BatchCell::Text(start, length) => {
+                    escape(batch.text_of(start, length), |part| to.extend_from_slice(part));
+                }
                 BatchCell::Null => to.extend_from_slice(b"\\N"),
                 other => to.extend_from_slice(&batch.print(other)),
             }
@@ -79,14 +95,20 @@ fn write_lines(batch: &Batch, to: &mut Vec<u8>) {
     }
 }
 
-fn escape(text: &[u8], to: &mut Vec<u8>) {
-    for byte in text {
-        match byte {
-            b'\t' => to.extend_from_slice(b"\\t"),
-            b'\n' => to.extend_from_slice(b"\\n"),
-            b'\r' => to.extend_from_slice(b"\\r"),
-            b'\\' => to.extend_from_slice(b"\\\\"),
-            byte => to.push(*byte),
-        }
+/// Gives a text in parts, with a backslash before what would end a field or a row.
+fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
+    let mut from = 0;
+    for (place, byte) in text.iter().enumerate() {
+        let escaped: &[u8] = match byte {
+            b'\t' => b"\\t",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\\' => b"\\\\",
+            _ => continue,
+        };
+        put(&text[from..place]);
+        put(escaped);
+        from = place + 1;
     }
+    put(&text[from..]);
 }

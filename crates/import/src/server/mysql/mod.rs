@@ -16,7 +16,8 @@ use dyno_protocol::{Build, Server, Value};
 
 use super::sent::{Sent, number_behind};
 use super::types::{Spelling, kind};
-use super::{check_names, losses, removed, staged_name, write_lines};
+use super::{check_names, losses, removed, staged_name, write, written};
+use crate::batch::Batch;
 use crate::error::{Input, Refused, shown};
 use crate::explain::{Program, literal};
 use crate::pipeline::Rows;
@@ -101,19 +102,23 @@ impl MySql {
     }
 
     fn copy(&self, sql: &str, table: &str, rows: &mut Rows) -> Result<()> {
-        let (mut lines, mut given, mut sent) = (Vec::new(), 0, Sent::default());
+        let (mut room, mut given, mut sent) = (Vec::new(), 0, Sent::default());
+        let mut held: Option<Batch> = None;
         let fill = |buffer: &mut [u8]| {
-            if given == lines.len() {
+            if held.is_none() {
                 let Some(batch) = rows.batch()? else { return Ok(0) };
                 given = 0;
-                lines.clear();
-                write_lines(&batch, &mut lines);
                 sent.add(&batch.lines);
-                rows.recycle(batch);
+                write(&batch, &mut room);
+                held = Some(batch);
             }
-            let count = buffer.len().min(lines.len() - given);
-            buffer[..count].copy_from_slice(&lines[given..given + count]);
+            let left = &held.as_ref().map_or(&[][..], |batch| written(batch, &room))[given..];
+            let count = buffer.len().min(left.len());
+            buffer[..count].copy_from_slice(&left[..count]);
             given += count;
+            if count == left.len() {
+                held.take().into_iter().for_each(|batch| rows.recycle(batch));
+            }
             Ok(count)
         };
         let loaded = infile::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;

@@ -16,7 +16,7 @@ use dyno_protocol::{Build, Server, Value};
 
 use super::sent::{Sent, number_behind};
 use super::types::{Spelling, kind};
-use super::{check_names, losses, removed, staged_name, write_lines};
+use super::{check_names, losses, removed, staged_name, write, written};
 use crate::error::{BadInput, Input, Interrupted, Refused, shown};
 use crate::explain::Program;
 use crate::pipeline::Rows;
@@ -104,14 +104,14 @@ impl Postgres {
         let connections = iter::once(&self.connection).chain(others);
         let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
         let mut sent: Vec<Sent> = copies.iter().map(|_| Sent::default()).collect();
-        let mut lines = Vec::new();
+        let mut room = Vec::new();
         for place in (0..copies.len()).cycle() {
             let Some(batch) = rows.batch()? else { break };
-            lines.clear();
-            write_lines(&batch, &mut lines);
             sent[place].add(&batch.lines);
+            write(&batch, &mut room);
+            let put = copies[place].put(written(&batch, &room));
             rows.recycle(batch);
-            copies[place].put(&lines).map_err(|error| self.refusal(error, &sent[place]))?;
+            put.map_err(|error| self.refusal(error, &sent[place]))?;
         }
         let mut ended = copies.into_iter().zip(&sent);
         ended.try_for_each(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent)))
