@@ -27,7 +27,7 @@ pub fn fields_of(ends: &[usize], fields: &mut Vec<(u32, u32)>) {
 pub type Next<'s, Fields> = Option<(u64, &'s [u8], Fields, Flaw)>;
 
 /// The bounds of a record's fields, in order: from where to where each lies in the text.
-pub trait Bounds: ExactSizeIterator<Item = (u32, u32)> + Clone {
+pub trait FieldBounds: ExactSizeIterator<Item = (u32, u32)> + Clone {
     /// Those of one field, counted from 0; there must be such a field.
     fn at(&self, place: usize) -> (u32, u32);
     /// All of them.
@@ -36,7 +36,7 @@ pub trait Bounds: ExactSizeIterator<Item = (u32, u32)> + Clone {
     fn span(&self) -> usize;
 }
 
-impl Bounds for Copied<Iter<'_, (u32, u32)>> {
+impl FieldBounds for Copied<Iter<'_, (u32, u32)>> {
     #[inline(always)]
     fn at(&self, place: usize) -> (u32, u32) {
         self.clone().nth(place).unwrap_or_default()
@@ -57,7 +57,7 @@ impl Bounds for Copied<Iter<'_, (u32, u32)>> {
 /// Gives the records of a chunk one after another. Empty lines are no records.
 pub trait Split {
     /// The fields of one record, in order.
-    type Fields<'s>: Bounds
+    type Fields<'s>: FieldBounds
     where
         Self: 's;
 

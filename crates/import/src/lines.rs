@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::chunks::Chunk;
 use crate::error::Input;
-use crate::fields::{Bounds, Next, Split};
+use crate::fields::{FieldBounds, Next, Split};
 use crate::marks::{BLOCK, block, mask};
 use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
 
@@ -213,7 +213,7 @@ impl Iterator for Ends<'_> {
 
 impl ExactSizeIterator for Ends<'_> {}
 
-impl Bounds for Ends<'_> {
+impl FieldBounds for Ends<'_> {
     #[inline(always)]
     fn at(&self, place: usize) -> (u32, u32) {
         (self.bounds[place].wrapping_add(1), self.bounds[place + 1])

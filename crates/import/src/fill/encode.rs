@@ -7,7 +7,7 @@ use sqlite_pages::{Row, Value};
 
 use crate::convert::{BadField, Converter, not_utf8};
 use crate::digits;
-use crate::fields::Bounds;
+use crate::fields::FieldBounds;
 use crate::value::{self, Kind, read};
 
 /// The rules by which the rows of a text are checked and encoded.
@@ -70,7 +70,7 @@ impl<'f> Encoder<'f> {
         &self,
         row: &mut Row,
         text: &[u8],
-        fields: impl Bounds,
+        fields: impl FieldBounds,
         number: &mut Option<i64>,
         keys: &mut [Option<i64>],
     ) -> Result<(), BadField> {
@@ -91,7 +91,13 @@ impl<'f> Encoder<'f> {
 
     /// Puts values until one is unusual, and returns its column.
     #[inline(always)]
-    fn put_usual(&self, row: &mut Row, text: &[u8], fields: &impl Bounds, keys: &mut [Option<i64>]) -> usize {
+    fn put_usual(
+        &self,
+        row: &mut Row,
+        text: &[u8],
+        fields: &impl FieldBounds,
+        keys: &mut [Option<i64>],
+    ) -> usize {
         #[cfg(target_arch = "x86_64")]
         {
             // SAFETY: rows are plain only where the processor has what `Reading::plain` requires.
@@ -185,7 +191,7 @@ fn put_usual_wide(
     columns: &[FieldFormat],
     row: &mut Row,
     text: &[u8],
-    fields: &impl Bounds,
+    fields: &impl FieldBounds,
     keys: &mut [Option<i64>],
 ) -> usize {
     put_usual(columns, row, text, fields, keys, |text, from, to| digits::small_wide(text, from, to))
@@ -197,7 +203,7 @@ fn put_usual(
     columns: &[FieldFormat],
     row: &mut Row,
     text: &[u8],
-    fields: &impl Bounds,
+    fields: &impl FieldBounds,
     keys: &mut [Option<i64>],
     small: impl Fn(&[u8], usize, usize) -> Option<u32>,
 ) -> usize {

@@ -10,7 +10,7 @@ use crate::chunks::Chunk;
 use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::error::BadRow;
-use crate::fields::{Bounds, Fields, Quoted, Split};
+use crate::fields::{FieldBounds, Fields, Quoted, Split};
 use crate::lines::Lines;
 use crate::records::{Dialect, Flaw};
 
@@ -226,7 +226,7 @@ impl Rows {
     fn place_long(
         &mut self,
         text: &[u8],
-        fields: impl Bounds,
+        fields: impl FieldBounds,
         encoder: &Encoder,
         leaves: &mut Leaves,
         (next, number, keys): (i64, &mut Option<i64>, &mut [Option<i64>]),
