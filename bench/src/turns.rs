@@ -73,7 +73,7 @@ impl Turns {
                 job,
                 expected: expected.clone(),
                 harness: false,
-                by_itself: BTreeSet::new(),
+                alone: BTreeSet::new(),
             });
         }
         let sliced =
