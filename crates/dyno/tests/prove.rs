@@ -98,9 +98,10 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
                 failed["device"].as_str().unwrap().contains("once"),
                 "{failed}"
             );
-            // So few commits may fit on a disk that is nearly full.
+            // So few commits may fit on a disk that is nearly full, and a single failure may hit a checkpoint, after
+            // which the log still holds all commits.
             let stopped = failed["said"].is_string() && failed["acknowledged"].as_u64() < Some(20);
-            assert!(stopped || failed["device"] == "the disk is full", "{label}: {failed}");
+            assert!(stopped || !failed["device"].as_str().unwrap().contains("for good"), "{label}: {failed}");
         }
         if most_lost == 0 {
             assert_eq!(count(subject, "cuts", "survived"), count(subject, "cuts", "tried"), "{label}");

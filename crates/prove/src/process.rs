@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_lab::interrupts::Interrupts;
-use dyno_lab::server::descendants;
+use dyno_lab::server::stopped_descendants;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -185,7 +185,7 @@ fn die_with_dyno(command: &mut Command, is_watched: bool) {
 /// Kills a program and all that descends from it, at once as far as that goes.
 fn end_all(child: &mut Child) -> Option<ExitStatus> {
     let group = Pid::from_raw(child.id().cast_signed());
-    let others: Vec<Pid> = descendants(child.id()).into_iter().map(Pid::from_raw).collect();
+    let others: Vec<Pid> = stopped_descendants(child.id()).into_iter().map(Pid::from_raw).collect();
     let _ = killpg(group, Signal::SIGKILL);
     for &other in &others {
         let _ = kill(other, Signal::SIGKILL);

@@ -24,6 +24,20 @@ pub struct Place {
     home: Option<PathBuf>,
 }
 
+/// Gives a command the usual effect of signals that the tests' parent may ignore, as a shell does for what runs in the
+/// background: dyno and shells keep ignoring what their parent ignored.
+pub fn heed_signals(command: &mut Command) {
+    let heed = || {
+        for caught in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            // SAFETY: nothing handles the signal.
+            unsafe { signal(caught, SigHandler::SigDfl) }?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes system calls only.
+    unsafe { command.pre_exec(heed) };
+}
+
 /// The outcome of a command.
 pub struct Result {
     pub code: Option<i32>,
@@ -97,16 +111,7 @@ impl Place {
             Some(home) => command.env("DYNO_HOME", home),
             None => command.env_remove("DYNO_HOME"),
         };
-        // dyno keeps ignoring what its parent ignored, as a shell does for a command in the background.
-        let heed = || {
-            for caught in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-                // SAFETY: nothing handles the signal.
-                unsafe { signal(caught, SigHandler::SigDfl) }?;
-            }
-            Ok(())
-        };
-        // SAFETY: between fork and exec it makes system calls only.
-        unsafe { command.pre_exec(heed) };
+        heed_signals(&mut command);
         command
     }
 

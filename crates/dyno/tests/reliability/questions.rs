@@ -16,7 +16,7 @@ use super::family::{Known, MARK, Watch, segment_creators};
 use super::proxy::Proxy;
 use super::servers::Server;
 use super::tries::{Event, Program, Try};
-use crate::common::Place;
+use crate::common::{Place, heed_signals};
 
 /// A password and a key that are nowhere else.
 pub const SECRETS: [&str; 2] =
@@ -71,6 +71,7 @@ impl Try {
             }
             Program::Script(script) => {
                 command = Command::new("sh");
+                heed_signals(&mut command);
                 command.args(["-c", script]).current_dir(place.path(".")).env("TMPDIR", place.path("data"));
             }
         }

@@ -37,5 +37,5 @@ pub use installation::Installation;
 pub use names::scratch_name;
 pub use pool::ServerPool;
 pub use private::{NotReady, PrivateServer};
-pub use process::descendants;
+pub use process::{descendants, stopped_descendants};
 pub use segments::sweep as sweep_segments;

@@ -24,7 +24,7 @@ use super::folders::Folders;
 use super::guard::Guard;
 use super::installation::Installation;
 use super::key_file::KeyFile;
-use super::process::{descendants, describe, tail};
+use super::process::{describe, stopped_descendants, tail};
 use super::segments::Segments;
 use super::{protocol, template};
 use crate::interrupts::Interrupts;
@@ -202,10 +202,11 @@ impl PrivateServer {
         }
     }
 
-    /// Ends the server and its children, which may each be in a separate session, at once and without a word.
+    /// Ends the server and its children, which may each be in a separate session, at once and without a word. A backend
+    /// that it starts meanwhile would stay, wait for a lock that a killed one holds, and let its client wait for ever.
     pub fn kill(&mut self) {
         self.note_segments();
-        let children = descendants(self.child.id());
+        let children = stopped_descendants(self.child.id());
         let _ = self.child.kill();
         for child in &children {
             let _ = kill(Pid::from_raw(*child), Signal::SIGKILL);

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::interrupts::Interrupts;
@@ -93,6 +93,24 @@ pub fn descendants(of: u32) -> Vec<i32> {
     found.split_off(1)
 }
 
+/// Stops a process and all that descend from it, and returns those that do. A process that runs may start another one
+/// while they are listed; one that is stopped cannot, so the list is whole once nothing new is found.
+pub fn stopped_descendants(of: u32) -> Vec<i32> {
+    let stop = |process: i32| {
+        let _ = kill(Pid::from_raw(process), Signal::SIGSTOP);
+    };
+    stop(of.cast_signed());
+    let mut found = Vec::new();
+    loop {
+        let new: Vec<i32> = descendants(of).into_iter().filter(|process| !found.contains(process)).collect();
+        if new.is_empty() {
+            return found;
+        }
+        new.iter().copied().for_each(stop);
+        found.extend(new);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -119,6 +137,26 @@ mod tests {
         for child in found {
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(child), Signal::SIGKILL).unwrap();
         }
+    }
+
+    #[test]
+    fn a_process_that_goes_on_starting_others_leaves_none() {
+        let script = "n=0; while [ $n -lt 2000 ]; do sleep 61.987 & n=$((n+1)); done; wait";
+        let mut shell = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        let found = stopped_descendants(shell.id());
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert!(!found.is_empty());
+        for child in found {
+            kill(Pid::from_raw(child), Signal::SIGKILL).unwrap();
+        }
+        let is_left = |process: &fs::DirEntry| {
+            fs::read(process.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x0061.987\0")
+        };
+        std::thread::sleep(Duration::from_millis(50));
+        let left = fs::read_dir("/proc").unwrap().flatten().filter(is_left).count();
+        assert_eq!(left, 0);
     }
 
     #[test]

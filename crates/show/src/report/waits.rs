@@ -5,7 +5,8 @@ use dyno_verdict::{LatencyLine, Verdict};
 use crate::units;
 
 /// What follows the sentence that calls `one` the fastest and `next` the next: the durations of the operations that took longest
-/// with `one`, and those of the same with `next`. Empty where no test times its operations in the measured trials.
+/// with `one`, and those of the same with `next`. These are what the run saw and no comparison: whether response times differ
+/// is judged in the table. Empty where no test times its operations in the measured trials.
 pub(super) fn waits(verdict: &Verdict, one: usize, next: usize) -> String {
     let Some(latency) = verdict.views.latency.as_ref().filter(|latency| !latency.apart) else {
         return String::new();
@@ -25,13 +26,16 @@ pub(super) fn waits(verdict: &Verdict, one: usize, next: usize) -> String {
     let all = [own, other].map(|line| within(line, "max", line.percentiles.max));
     match (own.percentiles.p99, other.percentiles.p99) {
         (Some(first), Some(second)) => format!(
-            "; 99 % of {name} take {} with {one} and {} with {next}, and the longest {} and {}",
+            "; in this run 99 % of {name} took {} with {one} and {} with {next}, and the longest {} and {}",
             within(own, "p99", first),
             within(other, "p99", second),
             all[0],
             all[1]
         ),
-        _ => format!("; the longest of {name} takes {} with {one} and {} with {next}", all[0], all[1]),
+        _ => format!(
+            "; in this run the longest of {name} took {} with {one} and {} with {next}",
+            all[0], all[1]
+        ),
     }
 }
 
