@@ -7,11 +7,12 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use dyno_protocol::Build;
 use tempfile::TempDir;
 
 use super::tls::{POSTGRES, certificate, run};
 use crate::common::server::open_folder;
-use crate::common::{Place, wait_for};
+use crate::common::{Place, installation, wait_for};
 
 /// The server's account where the tests run as root, which PostgreSQL does not.
 const ACCOUNT: &str = "postgres";
@@ -24,8 +25,15 @@ struct Encrypted {
 }
 
 impl Encrypted {
-    /// Starts one with a certificate and its key.
-    fn start(certificate: &str, key: &str) -> Encrypted {
+    /// Starts one with a certificate and its key; none where there is no server program, which it says.
+    fn start(certificate: &str, key: &str) -> Option<Encrypted> {
+        let programs = match installation("postgres", &Build::System) {
+            Ok(installation) => installation.server.parent().unwrap().to_owned(),
+            Err(error) => {
+                eprintln!("SKIPPED for postgres: {error:#}");
+                return None;
+            }
+        };
         let folder = open_folder();
         let (data, files) =
             (folder.path().join("data"), ["server.pem", "server.key"].map(|name| folder.path().join(name)));
@@ -37,9 +45,8 @@ impl Encrypted {
         for path in files.iter().chain([&data]) {
             own(path);
         }
-        let made =
-            as_account("initdb").args(["--auth=trust", "-U", ACCOUNT, "--no-sync", "-D"]).arg(&data).output();
-        let made = made.unwrap();
+        let mut made = as_account(&programs.join("initdb"));
+        let made = made.args(["--auth=trust", "-U", ACCOUNT, "--no-sync", "-D"]).arg(&data).output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         fs::write(data.join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n").unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -52,12 +59,12 @@ impl Encrypted {
             format!("ssl_cert_file={}", files[0].display()),
             format!("ssl_key_file={}", files[1].display()),
         ];
-        let mut command = as_account("postgres");
+        let mut command = as_account(&programs.join("postgres"));
         command.arg("-D").arg(&data).stdout(Stdio::null()).stderr(Stdio::null());
         let server = command.args(settings.iter().flat_map(|setting| ["-c", setting])).spawn().unwrap();
         let started = Encrypted { server, port, _folder: folder };
         wait_for("an answer of the server", 60, || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        started
+        Some(started)
     }
 }
 
@@ -84,7 +91,7 @@ fn account() -> (u32, u32) {
 }
 
 /// A program of the server's, by its account.
-fn as_account(program: &str) -> Command {
+fn as_account(program: &Path) -> Command {
     let mut command = Command::new(program);
     if is_root() {
         let (user, group) = account();
@@ -108,7 +115,7 @@ fn drivers_reach_a_postgres_that_encrypts_and_believe_only_the_authority_that_wa
     let place = Place::new();
     let (file, key) = certificate(&place, "server");
     let (other, _) = certificate(&place, "other");
-    let server = Encrypted::start(&file, &key);
+    let Some(server) = Encrypted::start(&file, &key) else { return };
     let urls = |host: &str, options: &str| {
         POSTGRES
             .map(|driver| format!("postgres{driver}://{ACCOUNT}@{host}:{}/postgres?{options}", server.port))
