@@ -79,7 +79,7 @@ pub struct Engine {
     encryption: Option<Encryption>,
     /// The setting for the size of its cache, if it has a cache.
     pub cache: Option<CacheKnob>,
-    /// What its manual advises for speed; `None` of engines for which nobody has written it down.
+    /// What its manual advises for speed; `None` where the engine's file does not list it.
     pub tuned: Option<Tuned>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]

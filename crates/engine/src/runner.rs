@@ -38,7 +38,7 @@ pub struct Runner {
     /// Whether the statements of a mix can be sent without being prepared beforehand.
     #[serde(default)]
     simple: bool,
-    /// Whether it times each statement of a mix, where a job asks for that.
+    /// True if it can time each statement of a mix.
     #[serde(default)]
     pub statements: bool,
     /// The drivers that it serves.

@@ -50,7 +50,8 @@ pub fn small_wide(text: &[u8], from: usize, to: usize) -> Option<u32> {
 /// digits.
 #[inline(always)]
 fn small_by(text: &[u8], from: usize, to: usize, number: impl Fn(u64) -> Option<u32>) -> Option<u32> {
-    /// The least number of so many digits, where that is more than one, and the bits that they leave of eight.
+    /// By the number of digits: the smallest number that has them (0 for none and one), and the bits of a word that they do
+    /// not fill.
     const LENGTHS: [(u32, u32); 9] = [
         (0, 0),
         (0, 56),

@@ -34,7 +34,7 @@ const FLIPS: usize = 10;
 /// The number of blocks that cannot be read, each on another copy of the disk.
 const UNREADABLE: usize = 5;
 
-/// What a subject does with damaged data.
+/// The reactions of a subject to damaged data.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Corruption {
     /// One bit flipped in a block that it wrote.
@@ -43,14 +43,14 @@ pub struct Corruption {
     pub unreadable: Damage,
 }
 
-/// How often damage of one kind was noticed. Where it was neither noticed nor did harm, what was damaged was not needed.
+/// Tries with damage of one kind. Where the damage was neither noticed nor harmful, nothing needed the damaged data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Damage {
-    /// How often it was tried.
+    /// The number of tries.
     pub tried: u64,
-    /// How often the subject reported an error or stopped.
+    /// Tries in which the subject reported an error or stopped.
     pub noticed: u64,
-    /// How often it did not, and commits were gone or held something else.
+    /// Tries in which it did not, and commits were gone or held something else.
     pub silent: u64,
 }
 

@@ -69,7 +69,7 @@ pub struct Restarted {
     pub verdict: Verdict,
 }
 
-/// What came of the restart itself, before the record of the disk is read.
+/// The outcome of a restart, before the record of the disk is read.
 struct Restart {
     /// What was found, where it could be looked at.
     found: Option<Contents>,

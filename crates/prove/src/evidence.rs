@@ -179,7 +179,7 @@ fn sequence(subject: &dyn Subject, history: &History, cut: &Cut) -> String {
     text
 }
 
-/// What a program says, with its commits by their names.
+/// A program's line of output in words, with its commits by their names.
 fn spoken(subject: &dyn Subject, line: &str) -> String {
     let commit = |number| name(number, subject.is_in_order());
     match subject.read(line) {

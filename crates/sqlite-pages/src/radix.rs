@@ -65,7 +65,7 @@ fn sort_within(pairs: &mut [(u64, u64)], room: &mut [(u64, u64)]) {
     if width == 0 {
         return;
     }
-    // The highest bits tell most keys apart; those that they do not are sorted after.
+    // The highest bits separate most keys; keys that share them are sorted afterwards.
     let enough = pairs.len().ilog2() + BEYOND;
     let times = width.min(enough).div_ceil(DIGIT);
     let digit = width.min(enough).div_ceil(times);

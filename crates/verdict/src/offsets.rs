@@ -14,7 +14,7 @@ use crate::figures::{Judged, figures};
 use crate::pairs::logs_by_block;
 use crate::statistics::MIN_BLOCKS;
 
-/// The fewest copies, the original among them, of which a spread is told.
+/// The fewest copies, the original among them, for which a spread is reported.
 const MIN_COPIES: usize = 3;
 
 /// The spread of copies of one library under other names.

@@ -9,7 +9,7 @@ use crate::api::Dbt;
 
 /// The library wants memory in multiples of this many bytes, and no less than a page of the database.
 const UNIT: u32 = 1024;
-/// How many bytes a number has.
+/// The bytes of a number.
 const WORD: u32 = size_of::<u32>() as u32;
 /// The number that ends the list of pairs.
 const END: u32 = u32::MAX;
@@ -28,7 +28,7 @@ impl Bulk {
         self.words.len() as u32 * WORD
     }
 
-    /// Makes the memory at least so many bytes large. What it held is lost.
+    /// Grows the memory to at least this number of bytes. Its content is lost.
     pub fn make_room(&mut self, bytes: u32) {
         let bytes = bytes.div_ceil(UNIT).saturating_mul(UNIT);
         if bytes > self.bytes() {
@@ -53,7 +53,7 @@ impl Bulk {
 /// Keys and values, in the order in which the cursor came by them.
 pub struct BulkPairs<'b> {
     bytes: &'b [u8],
-    /// What is left of the list: its next number is the last.
+    /// The rest of the list, whose last number comes next.
     list: &'b [u32],
 }
 

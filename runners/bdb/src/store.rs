@@ -23,7 +23,7 @@ pub struct Store<'s> {
     /// Where values are put that are looked up, and how long that is; null while there is none. Where threads share the
     /// environment, the library hands out no memory of its own.
     value: Cell<(*mut c_void, u32)>,
-    /// What cursors fill; the reader at work has it.
+    /// The memory that cursors fill; the current reader takes it.
     bulk: Cell<Bulk>,
 }
 
@@ -50,7 +50,7 @@ pub struct Reader<'r> {
     transaction: *mut Txn,
     /// Open, or null.
     cursor: *mut Cursor,
-    /// What the cursor fills.
+    /// The memory that the cursor fills.
     bulk: Bulk,
     /// How many pairs a range has.
     length: u64,

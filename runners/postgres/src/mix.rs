@@ -82,15 +82,9 @@ fn send<S: Sink>(
     values: &Values,
     sink: &mut S,
 ) -> Result<()> {
-    let sql = statement.fill(values, |value, sql| {
-        match value {
-            Value::Text(text) => connection.quote_text(text, sql)?,
-            Value::Blob(blob) => connection.quote_blob(blob, sql),
-            Value::Null | Value::Integer(_) | Value::Real(_) => {}
-        }
-        Ok(())
-    })?;
-    connection.execute(sql, sink).map(drop)
+    let text = |text: &[u8], sql: &mut Vec<u8>| connection.quote_text(text, sql);
+    let blob = |bytes: &[u8], sql: &mut Vec<u8>| connection.quote_blob(bytes, sql);
+    connection.execute(statement.fill(values, text, blob)?, sink).map(drop)
 }
 
 impl Prepared for Statements<'_> {

@@ -22,7 +22,7 @@ use crate::value::{Kind, Value, real};
 pub struct TextParser {
     /// The text.
     pub chunks: Chunks,
-    /// How it is written.
+    /// Its delimiter and quotes.
     pub dialect: Dialect,
     /// Its name in messages.
     pub name: String,
@@ -47,7 +47,7 @@ enum Check {
     Other,
 }
 
-/// What is known of a chunk's text.
+/// Facts about a chunk's text that save checks of its fields.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     is_utf8: bool,
@@ -99,7 +99,7 @@ impl TextParser {
         columns.map(|wanted| if has_nulls { Check::Other } else { check(wanted.kind) }).collect()
     }
 
-    /// Writes the rows of a chunk; false if nobody takes them any more.
+    /// Writes the rows of a chunk; false once the receiver is gone.
     fn rows(
         &self,
         mut split: impl Split,
@@ -231,7 +231,7 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// A batch with room; None if nobody takes the rows any more.
+    /// A batch with room; None once the receiver of the rows is gone.
     #[inline]
     fn batch(&mut self) -> Option<&mut Batch> {
         if let Some(full) = self.batch.take_if(|batch| batch.is_full()) {

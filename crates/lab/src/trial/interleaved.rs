@@ -22,7 +22,7 @@ use crate::metronome::Metronome;
 /// The time of the quickest contender between two beats of the metronome, at least.
 const BEAT_EVERY: Duration = Duration::from_millis(40);
 
-/// What each test takes a contender by itself, by the test's id.
+/// The time that a contender needs for each test, by the test's id.
 pub type Expected = BTreeMap<String, Pace>;
 
 /// One of the trials that run side by side.
@@ -45,7 +45,7 @@ pub struct InterleavedTrial {
 pub struct Sliced {
     /// The finished trial.
     pub trial: Trial,
-    /// The cut of each sample; none of a test that it did by itself.
+    /// The cut of each sample; none for a test that it did alone.
     pub cuts: Vec<Option<SampleSlices>>,
 }
 

@@ -4,7 +4,7 @@
 //! whatever their speeds. The quickest has one turn in a round, a slower one has several. No turn begins where a test
 //! does, if the test can be cut: its first part follows the last part of the test before, as in a trial that runs alone,
 //! so it finds the caches as warm. A test that is shorter than a slice is therefore not cut at all. A statement cannot be
-//! cut: where a test has one and it takes longer than a slice, it is a turn of its own.
+//! cut: where a test has one and it takes longer than a slice, it is a separate turn.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Goal {
     pub share: f64,
 }
 
-/// What a test takes a contender by itself.
+/// The time that a contender needs for a test.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Pace {
     /// The time of all of it, in nanoseconds.

@@ -70,7 +70,7 @@ pub struct Count {
 /// of upkeep and the last go before the others. Of the rest a half tears a write of upkeep right before it is flushed, a
 /// quarter comes right after an acknowledgement and keeps nothing that was not flushed either, and the others come anywhere
 /// and are of all kinds. Those that leave garbage come on top, each where another could tear a write. The same seed makes the
-/// same choice. There are fewer where there are not so many different disks.
+/// same choice. There are fewer if fewer different disks exist.
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
     let mut candidates = flushed(history, from_start, count.flushes, &mut random);

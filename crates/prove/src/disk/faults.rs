@@ -15,7 +15,7 @@ pub enum Kind {
     Flush,
 }
 
-/// What the disk refuses.
+/// The requests that a disk refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Writes or flushes, from one of them on.

@@ -25,16 +25,16 @@ impl TextStatement {
         TextStatement { pieces: pieces.clone(), parameters: parameters.clone(), sql: Vec::new() }
     }
 
-    /// The text with the values that its parameters have now. `quote` appends a text or bytes as a literal of the server's
-    /// dialect.
+    /// The text with the values that its parameters have now. `text` and `blob` append a literal of the server's dialect.
     ///
     /// # Errors
-    /// `quote` failed, or the text holds a NUL byte.
+    /// A value has no literal, or the text holds a NUL byte.
     #[inline]
     pub fn fill(
         &mut self,
         values: &Values,
-        mut quote: impl FnMut(Value, &mut Vec<u8>) -> Result<()>,
+        text: impl Fn(&[u8], &mut Vec<u8>) -> Result<()>,
+        blob: impl Fn(&[u8], &mut Vec<u8>),
     ) -> Result<&CStr> {
         let TextStatement { pieces, parameters, sql } = self;
         sql.clear();
@@ -48,7 +48,8 @@ impl TextStatement {
                 // With an exponent MariaDB and MySQL read a DOUBLE and not a DECIMAL.
                 Value::Real(number) if number < 0.0 => write!(sql, "({number:e})")?,
                 Value::Real(number) => write!(sql, "{number:e}")?,
-                value => quote(value, sql)?,
+                Value::Text(value) => text(value, sql)?,
+                Value::Blob(value) => blob(value, sql),
             }
             sql.extend_from_slice(piece.as_bytes());
         }
@@ -95,11 +96,11 @@ mod tests {
             sql: Vec::new(),
         };
         for _ in 0..2 {
-            let text = statement.fill(&Values::of(&step), |value, sql| {
-                let Value::Text(text) = value else { unreachable!() };
+            let quoted = |text: &[u8], sql: &mut Vec<u8>| {
                 sql.extend_from_slice(&[b"<", text, b">"].concat());
                 Ok(())
-            });
+            };
+            let text = statement.fill(&Values::of(&step), quoted, |_, _| unreachable!());
             assert_eq!(text.unwrap(), c"SELECT 7, -(-7), (-2.5e-1), <it's>");
         }
     }

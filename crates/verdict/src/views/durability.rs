@@ -46,9 +46,9 @@ pub struct Survived {
 /// these recordings alone; about others only the number of them says something.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CutRuns {
-    /// How many were cut.
+    /// The number of recordings that were cut.
     pub cut: u64,
-    /// How many such recordings have a cut among those tried that loses or breaks something, at 95 %.
+    /// The share of such recordings in which one of as many cuts loses or breaks something, at 95 %.
     pub fail: Share,
 }
 

@@ -131,7 +131,7 @@ func (c *counts) join(told protocol.Class) error {
 		}
 		decoded, err := hdrhistogram.Decode([]byte(part.text))
 		if err != nil {
-			return fmt.Errorf("a client tells durations that nobody understands: %w", err)
+			return fmt.Errorf("a client reported durations that cannot be decoded: %w", err)
 		}
 		if part.own.Histogram == nil {
 			// The first process to report any.
@@ -145,7 +145,7 @@ func (c *counts) join(told protocol.Class) error {
 		if told.Response != "" {
 			var err error
 			if decoded.Histogram, err = hdrhistogram.Decode([]byte(told.Response)); err != nil {
-				return fmt.Errorf("a client tells durations that nobody understands: %w", err)
+				return fmt.Errorf("a client reported durations that cannot be decoded: %w", err)
 			}
 		}
 		other.statements = append(other.statements, decoded)

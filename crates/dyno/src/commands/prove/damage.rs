@@ -19,7 +19,7 @@ pub fn garbage(proof: &Proof) -> Option<String> {
     })
 }
 
-/// What became of it when it was started again after a failure of its device, while the file system stayed mounted.
+/// The outcome of restarts after a failure of the device, while the file system stayed mounted.
 pub fn restarts(proof: &Proof) -> Option<String> {
     let tally = proof.restarts()?;
     let harmed = proof.errors.iter().find_map(|failed| {
@@ -41,7 +41,7 @@ pub fn restarts(proof: &Proof) -> Option<String> {
     ))
 }
 
-/// What it did with damaged data.
+/// The reactions to damaged data.
 pub fn corruption(proof: &Proof) -> Vec<String> {
     let said = |damage: &Damage, what: &str| {
         let Damage { tried, noticed, silent } = damage;
