@@ -54,6 +54,9 @@ impl Needs {
             setting.map(|setting| format!("with {setting} there is one client"))
         };
         let turns = || (!contender.runner.takes_turns).then(|| "its runner takes no turns".to_owned());
+        let clients = |is_able: bool, otherwise: &str| {
+            (!is_able).then(|| otherwise.to_owned()).or_else(|| Needs::StoredClients.lacking(contender))
+        };
         match self {
             Needs::Nothing => None,
             Needs::Engine => harness,
@@ -72,25 +75,13 @@ impl Needs {
                 harness.or(has_sql).or_else(|| models(&["mix"])).or_else(alone)
             }
             Needs::Sessions => {
-                let come_and_go = contender.runner.has_sessions(&contender.driver);
-                let stay = (!come_and_go).then(|| "its clients do not come and go".to_owned());
-                stay.or_else(|| Needs::StoredClients.lacking(contender))
+                clients(contender.runner.has_sessions(&contender.driver), "its clients do not come and go")
             }
-            Needs::Processes => {
-                let threads =
-                    (!contender.runner.processes).then(|| "its clients are no processes".to_owned());
-                threads.or_else(|| Needs::StoredClients.lacking(contender))
-            }
+            Needs::Processes => clients(contender.runner.processes, "its clients are no processes"),
             Needs::Simple => {
-                let is_simple = contender.runner.is_simple(&contender.driver);
-                let prepares = (!is_simple).then(|| "its statements are all prepared".to_owned());
-                prepares.or_else(|| Needs::StoredClients.lacking(contender))
+                clients(contender.runner.is_simple(&contender.driver), "its statements are all prepared")
             }
-            Needs::StatementTimes => {
-                let untimed =
-                    (!contender.runner.statements).then(|| "its statements are not timed".to_owned());
-                untimed.or_else(|| Needs::StoredClients.lacking(contender))
-            }
+            Needs::StatementTimes => clients(contender.runner.statements, "its statements are not timed"),
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
     }
