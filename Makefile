@@ -1,5 +1,5 @@
-# The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python get an
-# environment of their own; only `make needs` and `make install` write outside target/.
+# The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python and in Node.js
+# get a folder of packages each; only `make needs` and `make install` write outside target/.
 
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
@@ -11,10 +11,11 @@ BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-run
 # Python is there too.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
+NODE = $(TARGET)/node/bin/node
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python run test needs lint check soak bench dist install gallery report-assets import-parquet clean
+.PHONY: build build-go build-python build-node run test needs lint check soak bench dist deb wheel release install gallery report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -27,6 +28,11 @@ build:
 build-python:
 	sh scripts/build-python.sh
 
+# The private folder of the runner in Node.js, and the library with which it measures. `make build` leaves it out.
+build-node:
+	$(CARGO) build --release -p dyno-gauge
+	sh scripts/build-node.sh
+
 # The runner of drivers in Go, and the library with which it measures; without Go, nothing.
 build-go:
 	if command -v go >/dev/null; then $(CARGO) build --release -p dyno-gauge; fi
@@ -38,12 +44,15 @@ run:
 	$(BUILD_FIRST)
 	$(TARGET)/release/dyno run speedtest
 
+TEST_PACKAGES = sh packaging/all.sh --test
+
 # Every check. `needs` installs what needs.txt lists, or says how.
 test: needs lint check
 
 needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
+	-sh scripts/build-node.sh
 
 # Clippy compiles the packages of the workspace for `lint`, and what comes of it is what `check` runs: nothing is
 # compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
@@ -51,6 +60,9 @@ CHECKED = $(TARGET)/checked
 CHECKED_CARGO = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO)
 # Most tests wait for servers and disks: more of them than processors run side by side.
 THREADS ?= $$(( 2 * $$(nproc) ))
+
+# The copies of SQLite in Go's packages compile in half of the time.
+lint check: export CGO_CFLAGS = -O1
 
 lint:
 	$(CARGO) fmt --check
@@ -64,30 +76,42 @@ check: lint
 	cd runners/go && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...
 	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
 	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
-	DYNO_PROGRAMS=$(CHECKED) sh scripts/test-dist.sh "$$(DYNO_PROGRAMS=$(CHECKED) sh scripts/dist.sh)"
+	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
+	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
 
 # What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
 TRIES ?= 10000
 soak: needs build
-	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
+	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
-	sh scripts/test-dist.sh "$$(sh scripts/dist.sh)"
+	$(TEST_PACKAGES)
 
 # dyno's own cost over programs written by hand in C, dyno import beside other ways to load, and how long proofs take.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
 	$(PYTHON) bench/threads.py
+	! test -x $(NODE) || $(NODE) --expose-gc bench/node.mjs "$(TARGET)/release"
 	sh bench/prove.sh "$(TARGET)/release/dyno"
 
 # One archive that runs where there is no toolchain, target/dist/dyno-VERSION-linux-ARCH.tar.zst; docs/building.md.
 dist: build
-	sh scripts/dist.sh
+	sh packaging/dist.sh
+
+# The same as a package for Debian, and as a wheel for pip.
+deb: build
+	sh packaging/deb.sh
+wheel: build
+	sh packaging/wheel.sh
+
+# All of them with their checksums, a list of what they are made of, and the notes of the release, in target/dist.
+release: build
+	sh packaging/all.sh
 
 # The same files, of what was built before: `make build && sudo make install`.
 install:
-	sh scripts/dist.sh --install "$(DESTDIR)$(PREFIX)"
+	sh packaging/dist.sh --install "$(DESTDIR)$(PREFIX)"
 
 # The command with Parquet for dyno import.
 import-parquet:

@@ -2,6 +2,8 @@
 **
 **     put STORE KEYS WIDTH VALUES WIDTH COUNT TIMED PER_COMMIT
 **     get STORE KEYS WIDTH COUNT
+**     scan STORE
+**     settle
 **
 ** PER_COMMIT is 0 where all operations make one transaction.
 */
@@ -45,6 +47,15 @@ static inline const unsigned char *cell(Cells cells, size_t i) { return cells.by
 /* Reads one test from the arguments; returns where the next begins. */
 static inline char **next_test(char **argument, char **end, Test *test) {
   int put = strcmp(*argument, "put") == 0;
+  if (strcmp(*argument, "settle") == 0) {
+    *test = (Test){.what = argument[0]};
+    return argument + 1;
+  }
+  if (strcmp(*argument, "scan") == 0) {
+    if (end - argument < 2) die(*argument, "arguments are missing");
+    *test = (Test){.what = argument[0], .store = argument[1]};
+    return argument + 2;
+  }
   if (end - argument < (put ? 9 : 5)) die(*argument, "arguments are missing");
   *test = (Test){.what = argument[0], .store = argument[1]};
   if (!put) {

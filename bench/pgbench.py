@@ -2,7 +2,7 @@
 
     python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer] [--clients-per-thread 1]
 
-Starts a private server. Each round runs pgbench (prepared statements, one thread for two clients unless told) and
+Starts a private server. Each round runs pgbench (prepared statements, one thread for two clients unless an option says otherwise) and
 dyno, which has a thread for each client, in a random order. For each number of clients it prints dyno's throughput over
 pgbench's, and the processor's time that a transaction takes the client, dyno's over pgbench's: medians of the rounds'
 ratios with the interval of their ranks.

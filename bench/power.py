@@ -1,12 +1,15 @@
 """Counts how often `dyno run` finds a slowdown that was planted.
 
-    python3 bench/power.py [--dyno target/release/dyno] [--runs 20] [--folder power]
+    python3 bench/power.py [--dyno target/release/dyno] [--runs 20] [--folder FOLDER]
 
 Each run has a contender beside itself, slowed by 4 % in its runner. It counts the runs whose mean says slower.
 Then it takes the 4 % out of the samples of a copy of each run file, puts 15 % into one test after another, and
 counts in how many of these tables dyno says slower of that test. A slowdown is a factor of each slice, so one
 that is put in afterwards is as one that the runner made. The copies with nothing put in are tables of equals: it
 counts those that call anything different.
+
+The run files go to a temporary folder, which is removed at the end. With --folder they are kept, and those that a folder
+has already are counted and not measured again.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import csv
 import io
 import json
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,11 +25,14 @@ SLOWDOWN = 0.04
 IN_ONE_TEST = 0.15
 
 
-def measure(dyno: str, contender: str, seconds: int, file: Path) -> None:
+def measure(arguments: argparse.Namespace, file: Path) -> None:
     """Makes a run of a contender and its slower copy, which lasts the time whatever its intervals are."""
+    contender = arguments.contender
     copy = f"{contender},slowdown={SLOWDOWN:.0%}"
-    command = [dyno, "run", "speedtest", "--with", contender, "--with", copy, "--budget", f"{seconds}s"]
-    command += ["--target", "0", "--quiet", "-o", str(file)]
+    command = [arguments.dyno, "run", "speedtest", "--with", contender, "--with", copy]
+    command += ["--budget", f"{arguments.seconds}s", "--target", "0", "--quiet", "-o", str(file)]
+    if arguments.nice is not None:
+        command += ["--nice", str(arguments.nice)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -65,16 +72,25 @@ def main() -> None:
     parser.add_argument("--contender", default="sqlite:nosync")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--folder", type=Path, default=Path("power"))
+    parser.add_argument("--nice", type=int, help="the priority of the runners, as dyno run --nice takes it")
+    parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    copy = arguments.folder / "planted.jsonl"
+    if arguments.folder:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        return count(arguments, arguments.folder)
+    with tempfile.TemporaryDirectory(prefix="dyno-power-") as folder:
+        count(arguments, Path(folder))
+
+
+def count(arguments: argparse.Namespace, folder: Path) -> None:
+    """Measures the runs that a folder lacks, and counts what dyno finds in all of them."""
+    copy = folder / "planted.jsonl"
     by_mean = in_test = tests = alarms = 0
     for number in range(1, arguments.runs + 1):
-        file = arguments.folder / f"run-{number}.jsonl"
+        file = folder / f"run-{number}.jsonl"
         # What was measured before is used again.
         if not file.exists():
-            measure(arguments.dyno, arguments.contender, arguments.seconds, file)
+            measure(arguments, file)
         by_mean += mean_is_slower(arguments.dyno, file)
         planted(file, lambda _: 1 / (1 + SLOWDOWN), copy)
         equals = judged(arguments.dyno, copy)

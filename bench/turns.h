@@ -36,7 +36,7 @@ static inline void greet(int *argc, char ***argv) {
   ++*argv;
   /* The job, of which the arguments say all that matters. */
   if (scanf("%*[^\n]") == EOF) die("standard input", "no job");
-  puts("{\"event\":\"hello\",\"protocol\":2,\"runner\":\"C\",\"engine_version\":\"\",\"driver_version\":\"\",\"settings\":[]}");
+  puts("{\"event\":\"hello\",\"protocol\":3,\"runner\":\"C\",\"engine_version\":\"\",\"driver_version\":\"\",\"settings\":[]}");
 }
 
 /* Begins a test of a number of operations. */

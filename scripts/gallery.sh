@@ -39,7 +39,7 @@ options() { # SUITE
     # 5,000 pairs are a size of the page of 2009; the last is the one of which the page is. All four configurations with
     # their latencies make a page of 16 MB.
     kv-small) echo "--n 50,500,5000 --latency --with $(all_of kv transactional)" ;;
-    kv-tiny) echo "--n 100,300 --latency" ;;
+    kv-tiny) echo "--all --n 100,300 --latency" ;;
     bank-small) echo "--only transfer --with sqlite:wal,$(all_of bank serializable) --clients 1,8,32 --duration 1s" ;;
     app-small | orders-small | ycsb-small) echo "--duration 1s" ;;
     bank-tiny | app-tiny | orders-tiny | ycsb-tiny) echo "--duration 0.2s --set warm_up=0.1" ;;

@@ -44,6 +44,8 @@ pub fn arguments(work: &Work) -> Option<Vec<OsString>> {
             let count = [pairs.keys.count.to_string().into()];
             Some(name.into_iter().chain(array(&pairs.keys)).chain(count).collect())
         }
+        Work::KvScan { store } => Some(vec!["scan".into(), store.name.clone().into()]),
+        Work::KvSettle { .. } => Some(vec!["settle".into()]),
         _ => None,
     }
 }

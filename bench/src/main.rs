@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode> {
     placement::apply_to_self(&placement)?;
     let wanted = |measured: &&Measured| arguments.only.as_ref().is_none_or(|only| only == measured.name);
     let chosen: Vec<&Measured> = measured::ALL.iter().filter(wanted).collect();
-    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, rows, loads or kv");
+    ensure!(!chosen.is_empty(), "there is no such work to measure: speedtest, rows, loads, kv or scan");
     let mut missed = false;
     for measured in chosen {
         missed |= measure(measured, &arguments, placement.clone())?;

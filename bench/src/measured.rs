@@ -45,6 +45,16 @@ const KV: Measured = Measured {
     ],
 };
 
+/// All pairs in order, which Berkeley DB's manual advises to fetch in bulk; what is put off is settled first.
+const SCAN: Measured = Measured {
+    name: "scan",
+    suite: "kv",
+    loads: false,
+    only: Some("scan"),
+    parameters: &[("n", "50000")],
+    contenders: &["bdb:transient", "bdb:persistent", "bdb:transactional"],
+};
+
 /// Prepared inserts and scans, with syncing and without.
 const ROWS: Measured = Measured {
     name: "rows",
@@ -66,7 +76,7 @@ const LOADS: Measured = Measured {
 };
 
 /// All that is measured.
-pub const ALL: [Measured; 4] = [SPEEDTEST, ROWS, LOADS, KV];
+pub const ALL: [Measured; 5] = [SPEEDTEST, ROWS, LOADS, KV, SCAN];
 
 impl Measured {
     /// The suite's file.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_lab::placement;
+use dyno_engine::Contender;
+use dyno_launch::placed;
 use dyno_protocol::{Job, Server, Work};
 use dyno_record::Placement;
 
@@ -58,13 +59,13 @@ impl References {
     /// place of the database.
     pub fn run(
         &self,
-        runner: &str,
+        contender: &Contender,
         job: &Job,
         work: impl IntoIterator<Item = impl AsRef<OsStr>>,
         placement: &Placement,
     ) -> Result<Vec<Time>> {
-        let mut command = Command::new(&self.programs[runner]);
-        command.env("SQLITE_TMPDIR", &job.directory).args(place(runner, job)?).args(work);
+        let mut command = Command::new(&self.programs[&contender.runner.name]);
+        command.env("SQLITE_TMPDIR", &job.directory).args(place(contender, job)?).args(work);
         let text = output(command, placement).context("the C program")?;
         text.lines()
             .map(|line| time(line).with_context(|| format!("the C program printed: {line}")))
@@ -72,11 +73,12 @@ impl References {
     }
 
     /// The command that starts one that takes turns.
-    pub fn in_turns(&self, runner: &str, job: &Job) -> Result<Vec<OsString>> {
+    pub fn in_turns(&self, contender: &Contender, job: &Job) -> Result<Vec<OsString>> {
         let mut scratch = OsString::from("SQLITE_TMPDIR=");
         scratch.push(&job.directory);
-        let first = ["env".into(), scratch, self.programs[runner].clone().into(), "turns".into()];
-        Ok(first.into_iter().chain(place(runner, job)?).chain(tests(job)?).collect())
+        let program = self.programs[&contender.runner.name].clone();
+        let first = ["env".into(), scratch, program.into(), "turns".into()];
+        Ok(first.into_iter().chain(place(contender, job)?).chain(tests(job)?).collect())
     }
 }
 
@@ -107,11 +109,13 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
         command.args(commands.iter().flat_map(|text| ["-c", text]));
         output(command, placement).context("psql")
     };
-    let maintenance = server.database.as_deref().unwrap_or("postgres");
-    let remove = format!("DROP DATABASE IF EXISTS {}", server.scratch);
+    let maintenance = job.maintenance.as_ref().and_then(|maintenance| maintenance.database.as_deref());
+    let maintenance = maintenance.context("psql needs an administrative database")?;
+    let scratch = server.database.as_deref().context("psql needs a database")?;
+    let remove = format!("DROP DATABASE IF EXISTS {scratch}");
     let like = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'";
-    psql(maintenance, &[remove.clone(), format!("CREATE DATABASE {} {like}", server.scratch)])?;
-    let text = psql(&server.scratch, &script)?;
+    psql(maintenance, &[remove.clone(), format!("CREATE DATABASE {scratch} {like}")])?;
+    let text = psql(scratch, &script)?;
     psql(maintenance, &[remove])?;
     let time = text.lines().find_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok());
     let milliseconds: f64 = time.with_context(|| format!("psql printed no time: {text}"))?;
@@ -121,7 +125,7 @@ pub fn copy(job: &Job, script: [String; 3], placement: &Placement) -> Result<Tim
 /// The output of a program that runs on the CPUs where a runner would.
 fn output(mut command: Command, placement: &Placement) -> Result<String> {
     command.stdin(Stdio::null()).stderr(Stdio::inherit());
-    placement::prepare(placement, &mut command)?;
+    placed::prepare(placement, &mut command)?;
     let output = command.output().context("cannot be started")?;
     ensure!(output.status.success(), "failed: {}", output.status);
     Ok(String::from_utf8(output.stdout)?)
@@ -152,21 +156,23 @@ fn compile(folder: &Path, source: &str, library: &str) -> Result<PathBuf> {
 }
 
 /// A program's arguments before the files: where the database is.
-fn place(runner: &str, job: &Job) -> Result<Vec<OsString>> {
+fn place(contender: &Contender, job: &Job) -> Result<Vec<OsString>> {
     let texts = |list: &[&str]| list.iter().map(OsString::from).collect();
-    match (runner, &job.server) {
-        ("sqlite" | "bdb", None) => Ok(embedded(job)),
-        ("postgres", Some(Server { host, port, user, scratch, .. })) => {
-            Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, scratch]))
+    match (contender.runner.name.as_str(), &job.server) {
+        ("sqlite" | "bdb", None) => Ok(embedded(contender, job)),
+        ("postgres", Some(Server { host, port, user, database: Some(database), .. })) => {
+            Ok(texts(&[host, &port.unwrap_or(5432).to_string(), user, database]))
         }
-        ("mysql", Some(Server { host, user, scratch, .. })) => Ok(texts(&[host, user, scratch])),
-        _ => bail!("no C program does the job of {runner}"),
+        ("mysql", Some(Server { host, user, database: Some(database), .. })) => {
+            Ok(texts(&[host, user, database]))
+        }
+        (runner, _) => bail!("no C program does the job of {runner}"),
     }
 }
 
 /// The path of an embedded database, and its settings.
-fn embedded(job: &Job) -> Vec<OsString> {
-    let settings = job.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
+fn embedded(contender: &Contender, job: &Job) -> Vec<OsString> {
+    let settings = contender.settings.iter().map(|setting| format!("{}={}", setting.name, setting.value));
     [job.directory.clone().into()].into_iter().chain(settings.map(OsString::from)).collect()
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Interrupts, Outcome, Servers, Trial, TrialOptions};
+use dyno_lab::trial::{Outcome, Servers, Trial, TrialOptions};
+use dyno_launch::Interrupts;
 use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
 use dyno_record::{Placement, Sharing};
@@ -196,12 +197,14 @@ impl Session {
     fn side_by_side(&mut self, comparison: usize, contender: usize) -> Result<(Vec<Time>, Vec<Time>)> {
         let (folder, other) = (self.fresh()?, self.scratch.trial()?);
         let job = self.job(contender, None, folder.path())?;
-        let runner = &self.plan.contenders[contender].runner;
-        let dyno = Side { command: runner.command().into_iter().map(Into::into).collect(), job };
+        let named = self.plan.contenders[contender].clone();
+        let command = named.runner.command().into_iter().map(Into::into).collect();
+        let dyno = Side { contender: named.clone(), command, job };
         let job = self.job(contender, None, other.path())?;
-        let command = self.references.in_turns(&self.plan.contenders[contender].runner.name, &job)?;
+        let command = self.references.in_turns(&named, &job)?;
         let turns = self.turns.as_mut().context("nobody takes turns")?;
-        let [dyno, reference] = turns.run(&self.conduct, comparison, [dyno, Side { command, job }])?;
+        let sides = [dyno, Side { contender: named, command, job }];
+        let [dyno, reference] = turns.run(&self.conduct, comparison, sides)?;
         Ok((dyno, reference))
     }
 
@@ -212,7 +215,7 @@ impl Session {
 
     /// Each test's id and title.
     pub fn titles(&self) -> Vec<String> {
-        self.plan.tests.iter().map(|test| format!("{} {}", test.id, test.title)).collect()
+        self.plan.tests.iter().map(|test| format!("{} {}", test.record.id, test.record.title)).collect()
     }
 
     /// The number of undisturbed pairs of the test that has the fewest.
@@ -225,8 +228,7 @@ impl Session {
     fn dyno(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
         let job = self.job(contender, load, folder.path())?;
-        let command = self.plan.contenders[contender].runner.command();
-        let trial = self.conduct.run(&command, &job, |_| ())?;
+        let trial = self.conduct.run(&self.plan.contenders[contender], &job, |_| ())?;
         match trial.outcome {
             Outcome::Finished => {}
             Outcome::Failed { message, .. } => bail!("{}: {message}", self.plan.contenders[contender].label),
@@ -239,23 +241,26 @@ impl Session {
     fn reference(&mut self, contender: usize, load: Option<Load>) -> Result<Vec<Time>> {
         let folder = self.fresh()?;
         let job = self.job(contender, load, folder.path())?;
-        let runner = &self.plan.contenders[contender].runner.name;
+        let contender = &self.plan.contenders[contender];
         let placement = &self.conduct.placement;
         let times = match load.zip(self.inputs.as_ref()) {
             Some((load, inputs)) if load.is_psqls() => {
                 vec![reference::copy(&job, inputs.script(), placement)?]
             }
-            Some((load, inputs)) => self.references.run(runner, &job, inputs.arguments(load), placement)?,
-            None => self.references.run(runner, &job, reference::tests(&job)?, placement)?,
+            Some((load, inputs)) => {
+                self.references.run(contender, &job, inputs.arguments(load), placement)?
+            }
+            None => self.references.run(contender, &job, reference::tests(&job)?, placement)?,
         };
         ensure!(times.len() == job.tests.len(), "the C program gave {} times", times.len());
         Ok(times)
     }
 
     fn job(&mut self, contender: usize, load: Option<Load>, folder: &Path) -> Result<Job> {
-        let mut job = self.plan.job(&self.plan.contenders[contender], folder);
+        let contender = &self.plan.contenders[contender];
+        let mut job = self.plan.job(contender, folder);
         job.tests.iter_mut().for_each(|test| test.check = None);
-        job.server = self.servers.reach(&self.plan.contenders[contender])?;
+        self.conduct.attach(contender, &mut job, &mut self.servers)?;
         Ok(match load.zip(self.inputs.as_ref()) {
             Some((load, inputs)) => inputs.job(load, job),
             None => job,

@@ -115,7 +115,7 @@ pub fn null(session: &Session) -> String {
     for (index, (test, title)) in session.tests().iter().zip(session.titles()).enumerate() {
         let times: Vec<f64> = session.null.iter().map(|times| times[index] as f64).collect();
         let time = median(&times).unwrap_or(f64::NAN);
-        let operations = test.amount.map_or(test.statements, |amount| amount.count);
+        let operations = test.record.amount.as_ref().map_or(test.record.statements, |amount| amount.count);
         let _ = writeln!(text, "| {title} | {operations} | {time:.0} | {:.2} |", time / operations as f64);
     }
     text

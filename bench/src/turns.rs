@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use anyhow::{Context, Result, bail, ensure};
+use dyno_engine::Contender;
 use dyno_lab::metronome::Metronome;
 use dyno_lab::trial::{Expected, InterleavedTrial, Outcome, Pace, TrialOptions};
 use dyno_protocol::Job;
@@ -23,6 +24,8 @@ pub struct Turns {
 
 /// A program and its job.
 pub struct Side {
+    /// The contender.
+    pub contender: Contender,
     /// The program and its arguments.
     pub command: Vec<OsString>,
     /// Its job, without turns.
@@ -61,7 +64,7 @@ impl Turns {
         let expected = self.expected[comparison].clone().unwrap_or_default();
         let tests: Vec<String> = (0..sides[0].job.tests.len()).map(name).collect();
         let mut members = Vec::new();
-        for Side { command, mut job } in sides {
+        for Side { contender, command, mut job } in sides {
             job.turns = true;
             job.tests.iter_mut().zip(&tests).for_each(|(test, name)| test.id.clone_from(name));
             let text = |argument: OsString| {
@@ -69,10 +72,10 @@ impl Turns {
             };
             let command = command.into_iter().map(text).collect::<Result<_>>()?;
             members.push(InterleavedTrial {
+                contender,
                 command,
                 job,
                 expected: expected.clone(),
-                harness: false,
                 alone: BTreeSet::new(),
             });
         }

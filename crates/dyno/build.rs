@@ -19,6 +19,9 @@ const SOURCES: [&str; 8] = [
     ":(exclude)crates/gauge",
 ];
 
+/// The features of the package that a user may lack.
+const FEATURES: [&str; 1] = ["parquet"];
+
 /// Crates that go into runners only.
 const OF_RUNNERS: [&str; 2] = ["runner", "gauge"];
 
@@ -27,9 +30,19 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let commit = std::env::var("DYNO_COMMIT").ok().filter(|commit| !commit.is_empty());
-    if let Some(commit) = commit.or_else(|| checked_out(&root)) {
+    let commit = commit.or_else(|| checked_out(&root));
+    if let Some(commit) = &commit {
         println!("cargo:rustc-env=DYNO_BUILT_FROM={commit}");
     }
+    println!("cargo:rustc-env=DYNO_COMMIT_OR_UNKNOWN={}", commit.as_deref().unwrap_or("unknown"));
+    println!("cargo:rustc-env=DYNO_FEATURES={}", features());
+}
+
+/// The features of the package, each with `+` where it is in the program and `-` where it is not.
+fn features() -> String {
+    let is_in = |name: &str| std::env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
+    let marked = FEATURES.map(|name| format!("{}{name}", if is_in(name) { '+' } else { '-' }));
+    marked.join(" ")
 }
 
 /// The commit that is checked out; none where `root` is no repository of dyno, or Git is not there.

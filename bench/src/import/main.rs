@@ -164,7 +164,7 @@ fn into_postgres(programs: &Path, schedule: &Path, arguments: &Arguments) -> Res
     // As a server that people have: it may use all processors.
     let all = cpu_list::format(&allowed_cpus());
     let server = PrivateServer::start(&installation, &[], run, &placement::choose(Some(&all), None)?)?;
-    let at = server.connection("");
+    let at = server.connection("").server;
     let url = format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap_or(5432));
     let psql = move |sql: &[String]| {
         let mut command = Command::new("psql");

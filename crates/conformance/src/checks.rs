@@ -4,14 +4,13 @@ use std::fs;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_lab::trial::Trial;
 use dyno_protocol::{Hello, PROTOCOL, Setting, Value, Work};
 
 use super::duty::{Duty, Needs};
-use super::script::{Lines, Script, answered, failed, finished};
+use super::script::{Script, answered, failed, finished};
 
 /// Every check of the contract itself and of the model `statements`, with the duty that it looks at.
-pub const ALL: [Duty; 22] = [
+pub const ALL: [Duty; 21] = [
     ("a job without tests is answered with hello and bye", Needs::Nothing, probe),
     ("hello names the protocol, the runner and the engine's version", Needs::Nothing, introduces_itself),
     ("every setting asked for is read back", Needs::Settings, reads_back),
@@ -31,7 +30,6 @@ pub const ALL: [Duty; 22] = [
     ("the runner reports an input that is missing", STATEMENTS, missing_input),
     ("the runner reports an input that is cut short", STATEMENTS, truncated_input),
     ("the runner reports an input with fewer statements than promised", STATEMENTS, short_count),
-    ("a server that is another engine's is refused", Needs::Server, other_engine),
     ("another version of the protocol is refused", Needs::Nothing, other_protocol),
     ("a job that is no job is refused", Needs::Nothing, nonsense_job),
 ];
@@ -75,11 +73,9 @@ fn reads_back(script: &Script) -> Result<()> {
 fn reads_list(script: &Script) -> Result<()> {
     let listed = &script.contender.engine.read_back;
     let hello = |names: &[&str]| -> Result<Hello> {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let trial = script.run_changed(&[], |job, _| {
-            job.read_back = names;
-            Ok(())
-        })?;
+        let mut contender = script.contender.clone();
+        contender.engine.read_back = names.iter().map(|name| (*name).to_owned()).collect();
+        let trial = script.with(&contender).run(&[])?;
         finished(&trial)?;
         trial.hello.context("there was no hello")
     };
@@ -89,7 +85,7 @@ fn reads_list(script: &Script) -> Result<()> {
     let asked = |name: &str| script.contender.settings.iter().any(|setting| setting.name == name);
     let unasked: Vec<&str> = listed.iter().map(String::as_str).filter(|name| !asked(name)).collect();
     if let Some(name) = unasked.iter().find(|name| reports(&none, name)) {
-        bail!("it tells {name}, which the job does not ask for: it has a list of its own");
+        bail!("it reports {name}, which the job does not ask for");
     }
     // An engine has not all that is listed for its versions.
     for name in &unasked {
@@ -103,10 +99,9 @@ fn reads_list(script: &Script) -> Result<()> {
 
 fn unknown_setting(script: &Script) -> Result<()> {
     let setting = Setting { name: "no_such_setting".into(), value: "1".into() };
-    let trial = script.run_changed(&[], |job, _| {
-        job.settings.push(setting);
-        Ok(())
-    })?;
+    let mut contender = script.contender.clone();
+    contender.settings.push(setting);
+    let trial = script.with(&contender).run(&[])?;
     failed(&trial, None, &["no_such_setting"])
 }
 
@@ -176,21 +171,13 @@ fn large_answer(script: &Script) -> Result<()> {
     answered(&trial, 2, &rows)
 }
 
-/// A trial at whose end the database is closed, opened again and asked once more.
-fn ending(script: &Script, tests: &[Lines]) -> Result<Trial> {
-    script.run_changed(tests, |job, _| {
-        job.read_again = true;
-        Ok(())
-    })
-}
-
 fn read_again(script: &Script) -> Result<()> {
-    finished(&ending(script, &[(&[CREATE, INSERT], Some("SELECT a, b FROM t"))])?)
+    finished(&script.run_whole(&[(&[CREATE, INSERT], Some("SELECT a, b FROM t"))])?)
 }
 
 fn missed(script: &Script) -> Result<()> {
     let create = "CREATE TEMPORARY TABLE gone(a INTEGER)";
-    let trial = ending(script, &[(&[create], Some("SELECT COUNT(*) FROM gone"))])?;
+    let trial = script.run_whole(&[(&[create], Some("SELECT COUNT(*) FROM gone"))])?;
     let hello = trial.hello.as_ref().context("there was no hello")?;
     // A database that ends with its process is closed and not opened again.
     match hello.settings.iter().any(|setting| setting.name == "database" && setting.value != "file") {
@@ -239,21 +226,15 @@ fn short_count(script: &Script) -> Result<()> {
     failed(&trial, Some("1"), &["3", "2"])
 }
 
-fn other_engine(script: &Script) -> Result<()> {
-    let trial = script.run_changed(&[], |job, _| {
-        let server = job.server.as_mut().context("the job has no server")?;
-        server.version.holds.push("no such word".into());
-        Ok(())
-    })?;
-    failed(&trial, None, &["the server is", &format!("not {}", script.contender.engine.name)])
-}
-
 fn other_protocol(script: &Script) -> Result<()> {
-    let trial = script.run_changed(&[], |job, _| {
-        job.protocol = PROTOCOL + 1;
-        Ok(())
-    })?;
-    failed(&trial, None, &[&(PROTOCOL + 1).to_string()])
+    for version in [PROTOCOL - 1, PROTOCOL + 1] {
+        let trial = script.run_changed(&[], |job, _| {
+            job.protocol = version;
+            Ok(())
+        })?;
+        failed(&trial, None, &[&version.to_string(), &PROTOCOL.to_string()])?;
+    }
+    Ok(())
 }
 
 fn nonsense_job(script: &Script) -> Result<()> {

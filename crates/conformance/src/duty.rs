@@ -13,8 +13,6 @@ pub enum Needs {
     Nothing,
     /// An engine that stores and answers.
     Engine,
-    /// An engine that is a server.
-    Server,
     /// Settings that the contender asks for.
     Settings,
     /// These models.
@@ -60,7 +58,6 @@ impl Needs {
         match self {
             Needs::Nothing => None,
             Needs::Engine => harness,
-            Needs::Server => (!contender.engine.is_server()).then(|| "the engine is no server".to_owned()),
             Needs::Settings => {
                 contender.settings.is_empty().then(|| "the contender asks for no settings".to_owned())
             }

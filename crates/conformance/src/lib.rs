@@ -21,6 +21,7 @@ use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::TrialOptions;
+use dyno_plan::probe;
 
 /// The time that a runner may be silent within a check.
 const SILENCE_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
@@ -40,12 +41,12 @@ pub struct Finding {
     /// The duty that the check verifies.
     pub duty: &'static str,
     /// The verdict on the duty.
-    pub result: Verdict,
+    pub result: DutyResult,
 }
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DutyResult {
     /// The runner did what it owes.
     Passed,
     /// It did not, and how.
@@ -57,7 +58,7 @@ pub enum Verdict {
 impl Report {
     /// True if nothing is broken.
     pub fn is_passed(&self) -> bool {
-        self.findings.iter().all(|finding| !matches!(finding.result, Verdict::Broken(_)))
+        self.findings.iter().all(|finding| !matches!(finding.result, DutyResult::Broken(_)))
     }
 }
 
@@ -66,16 +67,16 @@ impl fmt::Display for Report {
         writeln!(f, "{}", self.contender)?;
         for finding in &self.findings {
             match &finding.result {
-                Verdict::Passed => writeln!(f, "  ok      {}", finding.duty)?,
-                Verdict::Broken(why) => writeln!(f, "  BROKEN  {}: {why}", finding.duty)?,
-                Verdict::NotApplicable(why) => writeln!(f, "  –       {} ({why})", finding.duty)?,
+                DutyResult::Passed => writeln!(f, "  ok      {}", finding.duty)?,
+                DutyResult::Broken(why) => writeln!(f, "  BROKEN  {}: {why}", finding.duty)?,
+                DutyResult::NotApplicable(why) => writeln!(f, "  –       {} ({why})", finding.duty)?,
             }
         }
-        let count = |wanted: fn(&Verdict) -> bool| {
+        let count = |wanted: fn(&DutyResult) -> bool| {
             self.findings.iter().filter(|finding| wanted(&finding.result)).count()
         };
-        let passed = count(|result| matches!(result, Verdict::Passed));
-        let broken = count(|result| matches!(result, Verdict::Broken(_)));
+        let passed = count(|result| matches!(result, DutyResult::Passed));
+        let broken = count(|result| matches!(result, DutyResult::Broken(_)));
         writeln!(
             f,
             "  {passed} passed, {broken} broken, {} do not apply",
@@ -84,13 +85,14 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks the runner of a contender.
-pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
+/// Checks the runner of a contender: the duties whose words hold one of `only`, or all of them if there is none.
+pub fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Result<Report> {
     let conduct = TrialOptions::unmeasured(SILENCE_LIMIT)?;
     let mut servers = conduct.servers(scratch);
-    let server = servers.reach(contender)?;
-    let script =
-        script::Script { contender, scratch, conduct: &conduct, server: server.as_ref(), turn: None };
+    let directory = scratch.trial()?;
+    let mut job = probe(contender, directory.path());
+    conduct.attach(contender, &mut job, &mut servers)?;
+    let script = script::Script { contender, scratch, conduct: &conduct, job: &job, turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
     let duties = duties
@@ -99,12 +101,13 @@ pub fn check(contender: &Contender, scratch: &Scratch) -> Result<Report> {
         .chain(mix_store::ALL)
         .chain(mix_ways::ALL)
         .chain(turns::ALL);
-    for (duty, needs, check) in duties {
+    let is_wanted = |duty: &str| only.is_empty() || only.iter().any(|text| duty.contains(text.as_str()));
+    for (duty, needs, check) in duties.filter(|(duty, ..)| is_wanted(duty)) {
         let result = match needs.lacking(contender) {
-            Some(why) => Verdict::NotApplicable(why),
+            Some(why) => DutyResult::NotApplicable(why),
             None => match check(&script) {
-                Ok(()) => Verdict::Passed,
-                Err(why) => Verdict::Broken(format!("{why:#}")),
+                Ok(()) => DutyResult::Passed,
+                Err(why) => DutyResult::Broken(format!("{why:#}")),
             },
         };
         findings.push(Finding { duty, result });

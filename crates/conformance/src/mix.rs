@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use dyno_lab::trial::Trial;
 use dyno_protocol::{
-    CONNECT, MixClass, MixStatement, MixValue, MixWork, Pause, Purpose, StepField, StepFile, StepKind, Test,
-    TimeWindow, Value, Work,
+    CONNECT, ClientPart, MixClass, MixStatement, MixValue, MixWork, Pause, Purpose, StepField, StepFile,
+    StepKind, Test, TimeWindow, Value, Work,
 };
 
 use super::duty::{Duty, Needs};
@@ -23,10 +23,12 @@ pub const ALL: [Duty; 9] = [
     ("clients that are processes do all of their steps, each once", Needs::Processes, processes),
     ("clients that are processes share their steps", Needs::Processes, shared_by_processes),
     ("a client pauses within its operation as long as it is to", Needs::StoredClients, paused),
-    ("an operation that fails is told with its client and class", Needs::StoredClients, refused),
+    ("a failed operation is reported with its client and class", Needs::StoredClients, refused),
 ];
 
 pub(super) const CLIENTS: u32 = 3;
+/// All clients, which dyno divides among processes.
+const ALL_CLIENTS: Option<ClientPart> = Some(ClientPart { before: 0, of: CLIENTS });
 /// Steps of each client.
 pub(super) const STEPS: u64 = 40;
 pub(super) const CREATE: [&str; 3] = [
@@ -47,11 +49,6 @@ pub(super) fn mix(
     steps: u64,
     due: impl Fn(u64) -> u64,
 ) -> Result<MixWork> {
-    let statement = |text: &[&str], parameters: &[usize]| MixStatement {
-        text: text.iter().map(|piece| (*piece).to_owned()).collect(),
-        parameters: parameters.iter().map(|field| MixValue::Field(*field)).collect(),
-        ..MixStatement::default()
-    };
     let field = |name: &str, kind, bytes| StepField { name: name.to_owned(), kind, bytes };
     let file = |number: usize| -> Result<StepFile> {
         let file = folder.join(format!("{number}.steps"));
@@ -65,30 +62,7 @@ pub(super) fn mix(
         Ok(StepFile { file, count: steps })
     };
     Ok(MixWork {
-        classes: vec![
-            MixClass {
-                name: "move".into(),
-                transaction: Some(Purpose::Write),
-                statements: vec![
-                    statement(
-                        &["UPDATE account SET balance = balance + ", " WHERE id = 1 + 0 * ", ""],
-                        &[1, 0],
-                    ),
-                    statement(
-                        &["UPDATE account SET balance = balance - ", " WHERE id = 2 + 0 * ", ""],
-                        &[1, 0],
-                    ),
-                    statement(&["INSERT INTO moved VALUES(", ", ", ", ", ")"], &[0, 2, 3]),
-                ],
-                ..MixClass::default()
-            },
-            MixClass {
-                name: "look".into(),
-                transaction: None,
-                statements: vec![statement(&["SELECT balance FROM account WHERE id = ", ""], &[0])],
-                ..MixClass::default()
-            },
-        ],
+        classes: classes(),
         fields: vec![
             field("id", StepKind::Integer, 8),
             field("sum", StepKind::Integer, 8),
@@ -100,6 +74,34 @@ pub(super) fn mix(
         patience_ns: 20_000_000_000,
         ..MixWork::default()
     })
+}
+
+fn classes() -> Vec<MixClass> {
+    let statement = |text: &[&str], parameters: &[usize]| MixStatement {
+        text: text.iter().map(|piece| (*piece).to_owned()).collect(),
+        parameters: parameters.iter().map(|field| MixValue::Field(*field)).collect(),
+        ..MixStatement::default()
+    };
+    let add = ["UPDATE account SET balance = balance + ", " WHERE id = 1 + 0 * ", ""];
+    let subtract = ["UPDATE account SET balance = balance - ", " WHERE id = 2 + 0 * ", ""];
+    let insert = ["INSERT INTO moved VALUES(", ", ", ", ", ")"];
+    let moves = MixClass {
+        name: "move".into(),
+        transaction: Some(Purpose::Write),
+        statements: vec![
+            statement(&add, &[1, 0]),
+            statement(&subtract, &[1, 0]),
+            statement(&insert, &[0, 2, 3]),
+        ],
+        ..MixClass::default()
+    };
+    let look = MixClass {
+        name: "look".into(),
+        transaction: None,
+        statements: vec![statement(&["SELECT balance FROM account WHERE id = ", ""], &[0])],
+        ..MixClass::default()
+    };
+    vec![moves, look]
 }
 
 /// A trial of a mix between two tables that are empty but for two accounts.
@@ -187,7 +189,7 @@ fn sessions(script: &Script) -> Result<()> {
 
 fn processes(script: &Script) -> Result<()> {
     let make = |folder: &Path| {
-        Ok(MixWork { processes: true, ..mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0)? })
+        Ok(MixWork { part: ALL_CLIENTS, ..mix(folder, CLIENTS, CLIENTS as usize, STEPS, |_| 0)? })
     };
     let trial = run(script, make)?;
     let moved = u64::from(CLIENTS) * STEPS / 2;
@@ -198,7 +200,7 @@ fn processes(script: &Script) -> Result<()> {
 
 fn shared_by_processes(script: &Script) -> Result<()> {
     let make = |folder: &Path| {
-        Ok(MixWork { processes: true, ..mix(folder, CLIENTS, 1, STEPS, |place| 2_000_000 * (place + 1))? })
+        Ok(MixWork { part: ALL_CLIENTS, ..mix(folder, CLIENTS, 1, STEPS, |place| 2_000_000 * (place + 1))? })
     };
     let trial = run(script, make)?;
     let moved = STEPS / 2;

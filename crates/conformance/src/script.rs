@@ -18,8 +18,8 @@ pub struct Script<'a> {
     pub scratch: &'a Scratch,
     /// The limits and measuring of trials.
     pub conduct: &'a TrialOptions,
-    /// The address of the contender's server, if it has one.
-    pub server: Option<&'a dyno_protocol::Server>,
+    /// A job without tests, on the contender's server if it has one.
+    pub job: &'a Job,
     /// The number of operations of each turn; `None`: the tests are done without turns.
     pub turn: Option<u64>,
 }
@@ -40,13 +40,10 @@ impl Script<'_> {
         tests: &[Lines],
         change: impl FnOnce(&mut Job, &Path) -> Result<()>,
     ) -> Result<Trial> {
-        self.perform(tests, change, |job| {
-            let command = self.contender.runner.command();
-            match self.turn {
-                None => self.conduct.run(&command, job, |_| {}),
-                Some(turn) => {
-                    self.conduct.run_in_turns(&command, &Job { turns: true, ..job.clone() }, |_| turn)
-                }
+        self.perform(tests, change, |job| match self.turn {
+            None => self.conduct.run(self.contender, job, |_| {}),
+            Some(turn) => {
+                self.conduct.run_in_turns(self.contender, &Job { turns: true, ..job.clone() }, |_| turn)
             }
         })
     }
@@ -57,8 +54,17 @@ impl Script<'_> {
             job.turns = true;
             Ok(())
         };
-        let command = self.contender.runner.command();
-        self.perform(tests, turns, |job| self.conduct.run_in_turns(&command, job, give))
+        self.perform(tests, turns, |job| self.conduct.run_in_turns(self.contender, job, give))
+    }
+
+    /// A trial at whose end the database is opened again.
+    pub fn run_whole(&self, tests: &[Lines]) -> Result<Trial> {
+        self.perform(tests, |_, _| Ok(()), |job| self.conduct.run_whole(self.contender, job, None, |_| {}))
+    }
+
+    /// The same checks of a contender that differs, whose settings may be others.
+    pub fn with<'s>(&'s self, contender: &'s Contender) -> Script<'s> {
+        Script { contender, ..*self }
     }
 
     fn perform(
@@ -69,8 +75,9 @@ impl Script<'_> {
     ) -> Result<Trial> {
         let directory = self.scratch.trial()?;
         let inputs = self.scratch.trial()?;
-        let mut job = probe(self.contender, directory.path());
-        job.server = self.server.cloned();
+        let Job { server, maintenance, database_bytes, .. } = self.job.clone();
+        let own = probe(self.contender, directory.path());
+        let mut job = Job { server, maintenance, database_bytes, ..own };
         for (index, (statements, check)) in tests.iter().enumerate() {
             job.tests.push(write(index + 1, statements, *check, inputs.path())?);
         }
@@ -90,7 +97,7 @@ impl Script<'_> {
     pub fn run_text(&self, text: &str) -> Result<Trial> {
         let directory = self.scratch.trial()?;
         let job = probe(self.contender, directory.path());
-        self.conduct.run_text(&self.contender.runner.command(), text.as_bytes(), &job, |_| {})
+        self.conduct.run_text(self.contender, text.as_bytes(), &job, |_| {})
     }
 }
 

@@ -13,9 +13,10 @@ mod run;
 mod values;
 
 pub use import::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
-pub use prove::{Device, FileSystem, FilesArgs, ProveArgs, RecorderArgs, WatcherArgs};
+pub use prove::{DiskFileSystem, FilesArgs, ProveArgs, ProvedDevice, RecorderArgs, WatcherArgs};
 pub use results::{
-    Colour, CompareArgs, ExportArgs, Format, HistoryArgs, ReportArgs, ScalingArgs, ShowArgs, ShowOptions,
+    Colour, CompareArgs, ExportArgs, HistoryArgs, OutputFormat, ReportArgs, ScalingArgs, ShowArgs,
+    ShowOptions, SiteArgs, VerifyArgs,
 };
 pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
 pub use values::Caches;
@@ -28,6 +29,7 @@ pub use values::Caches;
 #[command(
     name = "dyno",
     version,
+    long_version = LONG_VERSION,
     max_term_width = 100,
     before_help = examples::DYNO,
     after_help = EXIT_CODES
@@ -37,6 +39,15 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
+
+/// What `dyno --version` prints after the name; `-V` prints the first word of it.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit: ",
+    env!("DYNO_COMMIT_OR_UNKNOWN"),
+    "\nfeatures: ",
+    env!("DYNO_FEATURES")
+);
 
 /// The text that dyno prints when it is started without arguments.
 pub const WELCOME: &str = "\
@@ -57,12 +68,12 @@ Try these:
 const EXIT_CODES: &str = "\
 Exit codes:
   0    dyno did all of it
-  1    compare: something is slower than you allow, or no longer works;
+  1    compare, run --gate: something is slower than you allow, or no longer works;
        prove --command: your program lost a commit, failed or did not end
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, an answer was wrong, or rows were rejected; dyno did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
-  5    compare: too few trials, or too much noise, to decide whether something is slower
+  5    compare, run --gate: too few trials, or too much noise, to decide whether something is slower
   130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";
 
 /// The subcommands of `dyno`.
@@ -101,6 +112,19 @@ pub enum Command {
     /// Show how fast each contender is at each size, from runs of several sizes
     #[command(before_help = examples::SCALING)]
     Scaling(ScalingArgs),
+    /// Verify run files and pages: all that they say must follow from their samples
+    ///
+    /// dyno checks the seals of a run file, that its samples do not contradict each other, and that the tests, right answers,
+    /// levels and the order of trials follow from the suite, the engine files and the seed. It makes a page anew from the run
+    /// within it and compares every line. A file that says anything else is refused, with the reason and exit code 3.
+    #[command(before_help = examples::VERIFY)]
+    Verify(VerifyArgs),
+    /// Write many runs, of many machines, as one folder of pages that needs no server
+    ///
+    /// dyno verifies each run file and refuses those that it cannot verify. Runs of the same work are in one table: a row for
+    /// each contender, a column for each machine, and in each cell the ratio to the same contender within that machine's run.
+    #[command(before_help = examples::SITE)]
+    Site(SiteArgs),
     /// Repeat a run: the same suite, parameters, contenders and order
     #[command(before_help = examples::RERUN)]
     Rerun(RerunArgs),
@@ -159,6 +183,15 @@ pub enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Print the manual page of a command
+    #[command(before_help = examples::MAN)]
+    Man {
+        /// The command, as in `run`; without one, the page of dyno itself
+        command: Option<String>,
+        /// Print the names of the commands that have a page
+        #[arg(long, conflicts_with = "command")]
+        list: bool,
+    },
 }
 
 /// Arguments of `dyno list`.
@@ -199,6 +232,9 @@ pub struct ConformanceArgs {
     /// Contenders whose runners to check
     #[arg(required = true)]
     pub contenders: Vec<String>,
+    /// Only checks of duties whose words hold TEXT, such as "import"; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
     /// The folder for databases [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Option<PathBuf>,
@@ -211,6 +247,17 @@ pub enum TextFormat {
     Table,
     /// For programs
     Json,
+}
+
+/// How `dyno prove` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProofFormat {
+    /// For the terminal
+    Table,
+    /// For programs
+    Json,
+    /// A line for each subject
+    Csv,
 }
 
 /// The documents that have a JSON schema.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use console::Term;
 use dyno_engine::repeatable;
 use dyno_files::Output;
-use dyno_show::{Part, paint, safe};
+use dyno_show::{TablePart, paint, safe};
 
 use crate::cli::Colour;
 
@@ -74,8 +74,8 @@ pub fn has_colours(asked: Colour) -> bool {
 ///
 /// # Errors
 /// It cannot be written. A reader that has gone away, as `head` does, is no error.
-pub fn print_parts(parts: &[(Part, String)], colours: bool) -> io::Result<()> {
-    let set = |(part, text): &(Part, String)| {
+pub fn print_parts(parts: &[(TablePart, String)], colours: bool) -> io::Result<()> {
+    let set = |(part, text): &(TablePart, String)| {
         let text = safe(text);
         if colours { paint(*part, &text) } else { text.into_owned() }
     };

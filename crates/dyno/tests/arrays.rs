@@ -107,7 +107,7 @@ fn sizes_stand_side_by_side() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn what_cannot_be_run_is_reported() {
     let place = Place::new();
     place.dyno("run kv --with postgres").exits(2).says("implements none of the models kv-put");
     place.dyno("run intuition --rows 0").exits(2).says("parameter rows is 0; the least allowed is 1");
@@ -156,4 +156,14 @@ fn a_suite_of_arrays_with_a_mistake_names_its_line() {
     says("[data.d]\ncount = 5\ncolumns = 3\n", "x.toml:5: data are rows, with `columns` and `bytes`");
     let get = format!("{test}model = \"kv-get\"\ndata = \"d\"\nlength = 3\n");
     says(&format!("{pairs}{get}"), "the model kv-get takes no `length`");
+}
+
+#[test]
+fn a_mean_over_a_store_with_another_cache_is_no_price_of_safety() {
+    let place = Place::new();
+    let run = "run kv --n 100 --only insert-int,select-int --with lmdb,redb --trials 1 --no-warm-up --quiet";
+    let shown = place.dyno(run).exits(0).without_panic();
+    let shown = shown.prints("‡ has a cache of another size than lmdb: this ratio is no rank");
+    assert!(!shown.stdout.contains("safer or less safe"), "{}", shown.stdout);
+    place.assert_clean();
 }

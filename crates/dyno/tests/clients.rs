@@ -98,12 +98,19 @@ fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
         )
     };
     assert_eq!(figure(1).1, Value::Null);
-    assert!(figure(1).0 < 300e6, "{}", figure(1).0);
     for (label, sample) in samples(&run, "read") {
         assert_eq!(sample["judged_percentile"], 0.5, "{label}");
-        // 60 of them on the average.
-        let done = sample["operations"].as_u64().unwrap();
-        assert!((25..=120).contains(&done), "{label}: {done}");
+        if label == "sqlite:wal" {
+            let sample: dyno_record::SampleRecord = serde_json::from_value(sample.clone()).unwrap();
+            assert_eq!(figure(1).0, sample.duration_ns());
+        }
+        // Within five standard deviations of a Poisson process, however busy the machine is. What is done was due, then or in
+        // the warm-up of 0.1 s: twenty operations on average.
+        let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or_default();
+        let planned = 200.0 * number(&sample["section"], "nanoseconds") / 1e9;
+        assert!((number(&sample, "due") - planned).abs() < 5.0 * planned.sqrt(), "{label}: {sample}");
+        let done = number(&sample, "operations");
+        assert!(0.0 < done && done <= number(&sample, "due") + 45.0, "{label}: {sample}");
         for part in ["response", "service", "wait", "late"] {
             assert!(sample["classes"][0][part].as_str().unwrap().starts_with("HISTFAAA"), "{label}: {part}");
         }
@@ -117,16 +124,20 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     let small = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 3 --only transfer --clients 3";
     let with = "--with sqlite:wal,postgres -o run.jsonl --report run.html";
     let run = place.dyno(&format!("run bank {small} --sustain p90<=400ms {with}")).exits(0).without_panic();
-    assert!(run.stdout.contains("transactions/s with p90 ≤ 400 ms"), "{}", run.stdout);
+    let record = read_json(&place.path("run.jsonl"));
+    // A machine that is busy with something else may sustain none.
+    let sustained =
+        |run: &Value| samples(run, "transfer").iter().any(|(_, one)| one["sought"]["held"] == true);
+    let says = |run: &crate::common::Result| run.stdout.contains("transactions/s with p90 ≤ 400 ms");
+    assert_eq!(says(&run), sustained(&record), "{}", run.stdout);
     // What was measured at other rates has no percentiles.
     assert!(!run.stdout.contains("latency") && !run.stdout.contains("wrong"), "{}", run.stdout);
     assert_eq!(place.dyno("show run.jsonl").exits(0).stdout, run.stdout);
-    let record = read_json(&place.path("run.jsonl"));
     assert_eq!(record["schedule"]["sustain"], serde_json::json!({"share": 0.9, "within_ns": 400_000_000}));
     let found = samples(&record, "transfer");
     assert_eq!(found.len(), 8, "the null runner sustains nothing");
     for (label, sample) in &found[..2] {
-        assert!(sample["sought"].is_null(), "{label}: clients that are not held back tell the scale");
+        assert!(sample["sought"].is_null(), "{label}: clients without a rate measure the scale");
     }
     for (label, sample) in &found[2..] {
         let number = |key: &str| sample["sought"][key].as_f64().unwrap();
@@ -149,12 +160,9 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
 
     // Again, at rates of its own, and both beside each other.
     let options = "--quiet -o again.jsonl";
-    place
-        .dyno(&format!("rerun run.jsonl {options}"))
-        .exits(0)
-        .without_panic()
-        .prints("transactions/s with p90 ≤ 400 ms");
+    let rerun = place.dyno(&format!("rerun run.jsonl {options}")).exits(0).without_panic();
     let again = read_json(&place.path("again.jsonl"));
+    assert_eq!(says(&rerun), sustained(&again), "{}", rerun.stdout);
     assert_eq!(again["schedule"]["sustain"], record["schedule"]["sustain"]);
     assert_eq!(samples(&again, "transfer").len(), 8);
     let compared = place.dyno("compare run.jsonl again.jsonl").exits(0).without_panic();
@@ -171,16 +179,16 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     place.dyno("report run.jsonl again.jsonl -o both.md").exits(0).without_panic();
     let page = std::fs::read_to_string(place.path("both.md")).unwrap();
     assert!(page.contains("then | now"), "{page}");
-    place.dyno("calibrate --again run.jsonl").exits(2).says("a run of --sustain seeks one");
+    place.dyno("calibrate --again run.jsonl").exits(2).says("a run of --sustain searches for a rate");
     place.dyno("history bank --test transfer --results .").exits(0).prints("A rate was sought");
     place.assert_clean();
 }
 
 #[test]
-fn what_goes_on_beside_the_clients_is_told_second_by_second() {
+fn what_goes_on_beside_the_clients_is_reported_second_by_second() {
     let place = Place::new();
     let small = "--set accounts=50 --set warm_up=0.1 --duration 5s --trials 1 --no-warm-up --only transfer --clients 2";
-    let with = "sqlite:wal,sqlite/mattn:wal,postgres,mariadb";
+    let with = "sqlite:wal,wal_autocheckpoint=20 --with sqlite/mattn:wal,wal_autocheckpoint=20 --with postgres,mariadb";
     let run = place
         .dyno(&format!("run bank {small} --quiet --with {with} -o run.jsonl --report run.html"))
         .exits(0);
@@ -189,15 +197,16 @@ fn what_goes_on_beside_the_clients_is_told_second_by_second() {
     let has_pressure = std::path::Path::new("/proc/pressure/io").exists();
     for (label, sample) in samples(&record, "transfer").iter().filter(|(label, _)| label != "null") {
         let around = sample["around"].as_array().unwrap_or_else(|| panic!("{label}: {}", sample["section"]));
-        assert_eq!(around.len(), 5, "{label}");
+        assert_eq!(around.len(), sample["ticks"].as_array().unwrap().len(), "{label}");
         for second in around {
             assert_eq!(second["pressure"].is_object(), has_pressure, "{label}: {second}");
             for part in ["cpu_some_ns", "io_some_ns", "io_full_ns"] {
                 let waited = second["pressure"][part].as_u64().unwrap_or_default();
-                assert!(waited <= 1_500_000_000, "{label}: {part} {second}");
+                // Of a second, or of as many as a busy machine comes late to look: never since the machine started.
+                assert!(waited <= 60_000_000_000, "{label}: {part} {second}");
             }
         }
-        // SQLite's log begins anew after a thousand pages, which two clients write in a moment.
+        // SQLite's log is set to begin anew after twenty pages, which a few transactions write on a busy disk too.
         let reported = around.iter().filter_map(|second| second["upkeep"]["checkpoints"].as_u64());
         let reported: Vec<u64> = reported.collect();
         assert!(!reported.is_empty(), "{label}: {around:?}");
@@ -226,7 +235,7 @@ fn how_long_operations_take_stands_beside_how_many_clients_do() {
     let [done, took] = &json["tests"].as_array().unwrap()[..] else { panic!("{json}") };
     let title = "read, look-up: 99 % within";
     assert!(done["response"].is_null() && took["response"] == title, "{json}");
-    // A server may do too few in so short a time to tell of one in a hundred.
+    // A server may do too few operations in this time for a figure of one in a hundred.
     let alone = &took["lines"][0]["points"][0];
     assert!(alone["per_second"].is_null() && alone["time"]["median"].as_f64().unwrap() > 0.0, "{json}");
     place.dyno(&format!("scaling {runs}")).exits(0).prints(title);
@@ -250,11 +259,33 @@ fn what_is_sustained_stands_beside_what_closed_clients_do() {
     let tests = json["tests"].as_array().unwrap();
     assert_eq!(tests.len(), 2, "closed and sustained: {json}");
     assert!(tests[0]["target"].is_null() && tests[1]["target"]["share"] == 0.9, "{json}");
-    for points in tests.iter().map(|test| test["lines"][0]["points"].as_array().unwrap()) {
-        assert!(points.iter().all(|point| point["per_second"].as_f64().unwrap() > 0.0), "{points:?}");
-    }
+    let rates = |test: usize| {
+        let points = tests[test]["lines"][0]["points"].as_array().unwrap().iter();
+        points.map(|point| point["per_second"].as_f64()).collect::<Vec<_>>()
+    };
+    // Each is that of its own run; a machine that is busy with something else may sustain none.
+    let own = runs.split(' ').map(|run| {
+        let verdict = place.dyno(&format!("show {run} --format json")).exits(0).json();
+        verdict["verdict"]["sustained"][0]["lines"][0].clone()
+    });
+    let own: Vec<Value> = own.collect();
+    let is_close = |shown: &Option<f64>, own: &Value| match (shown, own.as_f64()) {
+        (Some(shown), Some(own)) => own > 0.0 && (shown / own - 1.0).abs() < 1e-6,
+        (shown, own) => shown.is_none() && own.is_none(),
+    };
+    let closed = rates(0);
+    assert!(closed.iter().zip(&own).all(|(rate, own)| is_close(rate, &own["closed"])), "{closed:?} {own:?}");
+    let most = rates(1);
+    let of_outcome = |own: &Value| match &own["outcome"] {
+        Value::Object(outcome) if !outcome.contains_key("not-sustained") => {
+            outcome.values().next().unwrap()["rate"].clone()
+        }
+        _ => Value::Null,
+    };
+    assert!(most.iter().zip(&own).all(|(rate, own)| is_close(rate, &of_outcome(own))), "{most:?} {own:?}");
     let text = place.dyno(&format!("scaling {runs}")).exits(0).stdout;
-    assert!(text.contains("sustains") && text.contains(" at clients="), "{text}");
+    let is_sustained = most.iter().any(Option::is_some);
+    assert_eq!(text.contains("sustains") && text.contains(" at clients="), is_sustained, "{text}");
     assert!(std::fs::read_to_string(place.path("run.html")).unwrap().contains("p90 ≤ 400 ms"));
     place.assert_clean();
 }
@@ -321,7 +352,7 @@ fn records_are_read_changed_and_inserted_and_none_is_lost() {
 }
 
 #[test]
-fn an_operation_without_its_row_has_failed_and_is_told() {
+fn an_operation_without_its_row_has_failed_and_is_reported() {
     let place = Place::new();
     let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
     let read = "SELECT abalance FROM accounts WHERE aid = :aid";
@@ -351,15 +382,16 @@ fn clients_that_think_do_less() {
         .dyno(&format!("run bank {SMALL} --only read --clients 2 --think 20ms --with {with} -o run.jsonl"))
         .exits(0);
     for (label, sample) in samples(&read_json(&place.path("run.jsonl")), "read") {
-        // Some thirty; as many in a millisecond without it.
+        // A hundred in a second; as many in a few milliseconds without it.
         let done = sample["operations"].as_u64().unwrap();
-        assert!((1..300).contains(&done), "{label}: {done}");
+        let most = sample["section"]["nanoseconds"].as_u64().unwrap() / 1_000_000;
+        assert!((1..most).contains(&done), "{label}: {done}");
     }
     place.assert_clean();
 }
 
 #[test]
-fn what_cannot_be_done_is_told_before_anything_starts() {
+fn what_cannot_be_done_is_reported_before_anything_starts() {
     let place = Place::new();
     let refused = |arguments: &str, words: &str| {
         place.dyno(&format!("run {arguments}")).exits(2).without_panic().says(words);
@@ -467,7 +499,7 @@ fn a_mix_says_what_a_store_does() {
 }
 
 #[test]
-fn clients_that_may_not_open_their_files_are_told_so() {
+fn clients_that_may_not_open_their_files_are_reported() {
     let place = Place::new();
     let mut limited = std::process::Command::new("sh");
     limited.args(["-c", "ulimit -n 200 && exec \"$0\" \"$@\""]).arg(place.command().get_program());

@@ -75,7 +75,7 @@ fn rerun_does_the_same_again() {
 }
 
 #[test]
-fn rerun_runs_where_it_ran_before_and_elsewhere_when_told() {
+fn rerun_runs_where_it_ran_before_and_elsewhere_when_asked() {
     let place = Place::new();
     place.dyno(&format!("{SMALL} --trials 1 --only 15 --with sqlite:memory -o first.json")).exits(0);
     // A CPU that dyno may use and would not choose for the measured process.
@@ -107,7 +107,7 @@ fn only_runs_what_is_needed() {
 }
 
 #[test]
-fn compare_tells_what_is_slower() {
+fn compare_reports_what_is_slower() {
     let place = Place::new();
     place.dyno(&format!("{SMALL} --trials 6 --only 2-3 --with sqlite:memory -o run.json")).exits(0);
     // Durations as of a quiet machine, so that what is compared is known.
@@ -129,7 +129,10 @@ fn compare_tells_what_is_slower() {
     place.dyno("compare old.json slow.json").exits(0).prints("slower");
     let gate = |arguments: &str, code: i32, last: &str| {
         let result = place.dyno(&format!("compare {arguments}")).exits(code);
-        assert_eq!(result.stderr.lines().last(), Some(last), "{arguments}");
+        assert_eq!(result.stdout.lines().last(), Some(last), "{arguments}");
+        assert_eq!(result.stderr, "", "{arguments}: it could come before the table");
+        let csv = place.dyno(&format!("compare {arguments} --format csv")).exits(code);
+        assert_eq!(csv.stderr.lines().last(), Some(last), "{arguments}: no line of the CSV");
         result
     };
     // 5 is 5 %, as 5% is.
@@ -137,7 +140,7 @@ fn compare_tells_what_is_slower() {
         let slower =
             gate(&format!("old.json slow.json --fail-slower {share}"), 1, "gate: 2 of 2 slower than 5%");
         slower
-            .says("200% slower in test 2")
+            .prints("200% slower in test 2")
             .prints("sqlite:memory: slower in 2 of 2 tests (2, 3), faster in 0 of 2");
     }
     gate("slow.json old.json --fail-slower 5%", 0, "gate: 0 of 2 slower than 5%").prints("faster");
@@ -220,7 +223,18 @@ fn list_checks_a_suite_without_running_it() {
     place.dyno("list my.toml").exits(2).says("my.toml:10: test 1: ").says("wrods");
     place.write("my.toml", &bad.replace("wrods", "1").replace("sqlite", "sqlight"));
     place.dyno("list my.toml").exits(2).says("did you mean sqlite?");
+    let more = "contenders = [\"sqlite:memory\"]\nmore_contenders = [\"sqlite:nosync\"]\n";
+    let good = bad.replace("wrods", "1").replace("contenders = [\"sqlite\"]\n", more);
+    place.write("my.toml", &good.replace("sqlite:nosync", "sqlight"));
+    place.dyno("list my.toml").exits(2).says("did you mean sqlite?");
+    place.write("my.toml", &good);
+    place.dyno("list my.toml").exits(0).prints("Further contenders (dyno run my --all)\n  sqlite:nosync");
     place.assert_clean();
+    let shown = |result: &crate::common::Result| result.stdout.contains("sqlite:nosync");
+    assert!(!shown(&place.dyno("run ./my.toml --trials 1 --quiet").exits(0)));
+    assert!(shown(&place.dyno("run ./my.toml --trials 1 --quiet --all").exits(0)));
+    place.dyno("run ./my.toml --all --with sqlite").exits(2).says("cannot be used with");
+    place.dyno("run speedtest --all").exits(2).says("speedtest has no further contenders");
 }
 
 #[test]
@@ -353,7 +367,29 @@ fn doctor_schema_and_completions_answer() {
 }
 
 #[test]
-fn bad_input_is_told_and_exits_with_2() {
+fn the_version_names_the_commit_and_the_features() {
+    let place = Place::new();
+    let version = place.dyno("--version").exits(0).stdout;
+    let lines: Vec<&str> = version.lines().collect();
+    let [first, commit, features] = lines[..] else { panic!("{version}") };
+    assert_eq!(first, concat!("dyno ", env!("CARGO_PKG_VERSION")));
+    assert!(commit.starts_with("commit: "), "{version}");
+    let parquet = if cfg!(feature = "parquet") { "features: +parquet" } else { "features: -parquet" };
+    assert_eq!(features, parquet);
+    assert_eq!(place.dyno("-V").exits(0).stdout, format!("{first}\n"));
+}
+
+#[test]
+fn manual_pages_hold_what_help_says() {
+    let place = Place::new();
+    let run = place.dyno("man run").exits(0).prints("\\-\\-budget").stdout;
+    assert!(run.lines().any(|line| line.starts_with(".TH dyno-run 1")), "{run}");
+    place.dyno("man").exits(0).prints("dyno\\-prove(1)").without_panic();
+    place.dyno("man runn").exits(2).says("there is no command 'runn'").says("run");
+}
+
+#[test]
+fn bad_input_is_reported_and_exits_with_2() {
     let place = Place::new();
     let typo = "name = \"x\"\ntitle = \"X\"\nstory = \"\"\ncontenders = [\"sqlite\"]\n[[tets]]\n";
     place.write("typo.toml", typo);

@@ -2,7 +2,9 @@
 //! file that was changed.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::thread;
 
 use dyno_record::{Break, Seals};
@@ -30,8 +32,8 @@ fn short(bytes: &[u8]) -> String {
 const QUICK: &str = "speedtest --scale 0.01 --only 2 --no-warm-up --quiet";
 
 #[test]
-fn builds_of_one_version_are_told_apart_by_their_files() {
-    let place = Place::new();
+fn builds_of_one_version_are_distinguished_by_their_files() {
+    let place = Place::in_memory();
     fs::copy(library(), place.path("a.so")).unwrap();
     fs::copy(library(), place.path("same.so")).unwrap();
     fs::write(place.path("b.so"), another()).unwrap();
@@ -62,7 +64,7 @@ fn builds_of_one_version_are_told_apart_by_their_files() {
 
 #[test]
 fn a_library_that_is_replaced_within_a_run_fails_the_later_trials() {
-    let place = Place::new();
+    let place = Place::in_memory();
     fs::copy(library(), place.path("a.so")).unwrap();
     let (file, library) = (place.path("run.jsonl"), place.path("a.so"));
     let replace = thread::spawn({
@@ -87,11 +89,18 @@ fn a_library_that_is_replaced_within_a_run_fails_the_later_trials() {
 
 #[test]
 fn a_run_file_that_was_changed_says_so_wherever_it_is_read() {
-    let place = Place::new();
+    let place = Place::in_memory();
     fs::create_dir(place.path("results")).unwrap();
     let run = format!("run {QUICK} --with sqlite:memory --trials 2 -o results/run.jsonl");
     place.dyno(&run).exits(0);
     place.dyno("report results/run.jsonl -o page.html").exits(0);
+    // A pipe can be read only once.
+    let mut piped = place.command();
+    piped.args(["report", "/dev/stdin", "-o", "piped.html"]).stdin(Stdio::piped());
+    let mut piped = piped.spawn().unwrap();
+    let text = fs::read(place.path("results/run.jsonl")).unwrap();
+    piped.stdin.take().unwrap().write_all(&text).unwrap();
+    assert!(piped.wait().unwrap().success());
     let whole = place.dyno("show results/run.jsonl").exits(0).stdout;
     assert!(!whole.contains("The run file"), "{whole}");
     // A page proves itself by the run in it.

@@ -70,6 +70,20 @@ fn the_mix_with_rows_and_lists_in_the_documentation_runs_and_finds_what_it_is_fo
 }
 
 #[test]
+fn the_runner_that_is_written_in_the_documentation_keeps_the_protocol() {
+    let place = Place::with_runner("true");
+    fs::create_dir(place.path("home/runners/mine")).unwrap();
+    let runner = block("docs/runners.md", "python");
+    let lines = runner.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 60, "a runner of sixty lines has {lines}");
+    place.write("home/runners/mine/runner.py", &runner);
+    place.write("home/runners/mine/runner.toml", &block("docs/runners.md", "toml"));
+    place.conforms(&["sqlite/mine"], &[]).prints("ok rows of statements are the answer, with their types");
+    // Another code than 0 would mean that an answer differs from SQLite's.
+    place.dyno("run speedtest --scale 0.02 --trials 1 --quiet --with sqlite,sqlite/mine").exits(0);
+}
+
+#[test]
 fn the_job_in_the_documentation_is_one() {
     let job: dyno_protocol::Job = serde_json::from_str(&block("docs/protocol.md", "json")).unwrap();
     assert_eq!(job.tests[0].work.model(), "statements");

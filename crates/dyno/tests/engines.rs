@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::server::{self, Started};
-use crate::common::{Place, SharedMemory, processes_with, wait_for};
+use crate::common::{LOADING, Place, SharedMemory, is_thorough, processes_with, wait_for};
 
 const PASSWORD: &str = "Sesame-0pen!";
 
@@ -28,7 +28,7 @@ impl Running {
     /// The same with settings of the server.
     pub fn start_with(engine: &str, settings: &[Setting]) -> Running {
         let started = server::start(engine, &Build::System, settings).unwrap();
-        let reach = started.server.connection("unused");
+        let reach = started.server.connection("unused").server;
         let url = match engine {
             "postgres" => {
                 let port = reach.port.unwrap();
@@ -41,7 +41,7 @@ impl Running {
 
     /// Its socket or the folder of it, its port and its user.
     pub fn reach(&self) -> (String, u16, String) {
-        let reach = self.started.server.connection("unused");
+        let reach = self.started.server.connection("unused").server;
         (reach.host, reach.port.unwrap_or_default(), reach.user)
     }
 
@@ -85,14 +85,15 @@ impl Running {
 #[test]
 fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
     let place = Place::new();
-    for (file, scale) in [("a.json", 1.0), ("b.json", 0.1)] {
+    let scales = if is_thorough() { [1.0, 0.1] } else { [0.2, 0.05] };
+    for (file, scale) in ["a.json", "b.json"].into_iter().zip(scales) {
         let arguments = "run speedtest --with sqlite,postgres,mariadb --trials 1 --quiet";
         let arguments = format!("{arguments} --scale {scale} -o {file}");
         let result = place.dyno(&arguments).exits(0).without_panic();
         result.prints("private servers share CPU");
         place.assert_clean();
         let data = place.path("data").display().to_string();
-        wait_for("the servers to be gone", 5, || processes_with(&data).is_empty());
+        wait_for("the servers to be gone", 60, || processes_with(&data).is_empty());
     }
     // What the servers' processes cost is in every sample.
     let run = crate::common::read_json(&place.path("a.json"));
@@ -137,17 +138,17 @@ fn profiles_of_servers_are_in_force_and_have_their_levels() {
 
 #[test]
 fn servers_keep_the_protocol() {
-    let place = Place::new();
-    let servers = "postgres mariadb";
+    Place::in_memory().conforms(&["postgres", "mariadb"], &[]);
+}
+
+#[test]
+fn every_way_of_loading_into_a_server_keeps_the_protocol() {
     // Ways of importing files that no other test of conformance has.
-    let ways = "postgres/rust+text postgres/rust+insert postgres/rust+pipeline postgres/rust+multirow \
-                postgres/rust+freeze mariadb/rust+text mariadb/rust+insert mariadb/rust+multirow";
-    let contenders = format!("{servers} {ways}");
-    let result = place.dyno(&format!("conformance {contenders}")).exits(0);
-    assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
-    let count = contenders.split_whitespace().count();
-    assert_eq!(result.stdout.matches(" 0 broken").count(), count, "{}", result.stdout);
-    place.assert_clean();
+    let postgres =
+        ["text", "insert", "pipeline", "multirow", "freeze"].map(|way| format!("postgres/rust+{way}"));
+    let mariadb = ["text", "insert", "multirow"].map(|way| format!("mariadb/rust+{way}"));
+    let ways: Vec<&str> = postgres.iter().chain(&mariadb).map(String::as_str).collect();
+    Place::in_memory().conforms(&ways, &LOADING);
 }
 
 #[test]
@@ -179,7 +180,7 @@ fn an_interrupt_leaves_no_database_on_somebodys_server() {
     let server = Running::start("postgres");
     let before = server.databases();
     let child = place.start(&format!("run speedtest --trials 1000 --quiet -o run.json --url {}", server.url));
-    wait_for("the trial's database", 30, || server.databases().contains("dyno_scratch_"));
+    wait_for("the trial's database", 60, || server.databases().contains("dyno_scratch_"));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
     crate::common::Result::from(output).exits(130).without_panic();
@@ -218,7 +219,7 @@ fn a_server_that_cannot_be_reached_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
+fn a_server_that_dies_in_a_trial_is_reported_with_its_log() {
     let place = Place::new();
     let arguments = "run speedtest --trials 2 --quiet --with postgres,sqlite --scale 0.5 -o run.json";
     let child = place.start(arguments);
@@ -241,12 +242,12 @@ fn a_server_that_dies_in_a_trial_is_told_with_its_log() {
     place.assert_clean();
 }
 
-/// Whether a process is PostgreSQL's main one with a client's backend among its children.
+/// Whether a process is PostgreSQL's main one with a backend among its children that inserts rows. Statements follow, so
+/// that its client misses it: after a SELECT the trial may be over.
 fn is_working_server(pid: u32) -> bool {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     children.split_whitespace().any(|child| {
         let line = fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
-        line.contains("dyno_scratch_")
-            && (line.contains("INSERT") || line.contains("SELECT") || line.contains("COMMIT"))
+        line.contains("dyno_scratch_") && line.contains("INSERT")
     })
 }

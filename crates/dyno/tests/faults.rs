@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::common::{Place, processes_with, read_json, repository, run_file, wait_for};
 
 const HELLO: &str =
-    r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    r#"{"event":"hello","protocol":3,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
 /// Runs the fifteen tests with a runner that misbehaves and one that does not.
 fn beside_sqlite(script: &str, extra: &str) -> (Place, crate::common::Result) {
@@ -41,19 +41,19 @@ fn a_runner_that_hangs_is_killed() {
         beside_sqlite(&format!("cat > /dev/null; echo '{HELLO}'; sleep 977"), "--timeout 1s");
     result.prints("silent for 1 s").prints("--timeout");
     let home = place.path("home").display().to_string();
-    wait_for("the runner to be gone", 5, || processes_with(&home).is_empty());
-    wait_for("what it started to be gone", 5, || processes_with("sleep\0977").is_empty());
+    wait_for("the runner to be gone", 60, || processes_with(&home).is_empty());
+    wait_for("what it started to be gone", 60, || processes_with("sleep\0977").is_empty());
 }
 
 #[test]
-fn a_runner_that_prints_nonsense_is_told_on() {
+fn a_runner_that_prints_nonsense_is_reported() {
     let (_, result) =
         beside_sqlite(&format!("cat > /dev/null; echo '{HELLO}'; echo 'opening database...'; sleep 977"), "");
     result.prints("no event of the protocol").prints("opening database...");
 }
 
 #[test]
-fn a_runner_that_is_not_there_is_told() {
+fn a_runner_that_is_not_there_is_reported() {
     let (_, result) = beside_sqlite("exit 0", "");
     result.prints("in the middle of its work");
     let place = Place::with_runner("true");
@@ -192,7 +192,7 @@ fn a_killed_run_leaves_no_process_and_the_next_sweeps_up() {
         fs::read_to_string(&children).unwrap().split_whitespace().next().unwrap().parse().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    wait_for("the runner to die with dyno", 5, || kill(Pid::from_raw(runner), None).is_err());
+    wait_for("the runner to die with dyno", 60, || kill(Pid::from_raw(runner), None).is_err());
     assert_eq!(fs::read_dir(place.path("data")).unwrap().count(), 1, "a killed process cannot clean up");
     place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o next.json").exits(0);
     place.assert_clean();
@@ -214,7 +214,7 @@ fn a_full_disk_fails_a_trial_and_keeps_the_run() {
     let left = fs::read_dir(&disk).unwrap().count();
     assert!(Command::new("umount").arg(&disk).status().unwrap().success());
     let result = result.without_panic();
-    // Either the inputs or the database do not fit; both must be told.
+    // Either the inputs or the database do not fit; both must be reported.
     assert!(matches!(result.code, Some(2..=4)), "{}", result.stderr);
     let output = format!("{}{}", result.stdout, result.stderr).to_lowercase();
     assert!(output.contains("full") || output.contains("no space"), "{output}");
@@ -231,7 +231,7 @@ fn results_that_cannot_be_written_are_found_out_before_measuring() {
 }
 
 #[test]
-fn a_run_file_that_is_damaged_is_told() {
+fn a_run_file_that_is_damaged_is_reported() {
     let place = Place::new();
     place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o run.json").exits(0);
     let good = read_json(&place.path("run.json"));

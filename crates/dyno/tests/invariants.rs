@@ -29,7 +29,7 @@ fn run(place: &Place, with: &str) -> Result {
 
 #[test]
 fn an_invariant_whose_query_fails_is_named_by_every_driver() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let count = "SELECT count(*) FROM t WHERE";
     let (holds, fails) = (format!("{count} n < 0"), format!("{count} nowhere < 0"));
     let text = with_invariants(&[("no n is negative", &holds), ("it is nowhere", &fails)]);
@@ -52,8 +52,8 @@ fn an_invariant_whose_query_fails_is_named_by_every_driver() {
 }
 
 #[test]
-fn an_invariant_that_is_broken_is_told_with_its_line_and_the_value_that_came() {
-    let place = Place::new();
+fn an_invariant_that_is_broken_is_reported_with_its_line_and_the_value_that_came() {
+    let place = Place::in_memory();
     let all = [
         ("one row", "SELECT 1"),
         ("some rows", "SELECT count(*) FROM t"),

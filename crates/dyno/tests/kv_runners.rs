@@ -131,7 +131,7 @@ fn a_setting_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn a_key_that_is_too_long_is_told_with_the_limit() {
+fn a_key_that_is_too_long_is_reported_with_the_limit() {
     for (name, bytes, words) in [("lmdb", 512, "keys of 1 to 511"), ("fjall", 65_536, "65535")] {
         for rig in rigs(&[name]) {
             let mut script = rig.script("transactional");
@@ -144,7 +144,7 @@ fn a_key_that_is_too_long_is_told_with_the_limit() {
 }
 
 #[test]
-fn a_map_that_is_full_is_told_with_the_setting() {
+fn a_map_that_is_full_is_reported_with_the_setting() {
     for rig in rigs(&["lmdb"]) {
         let mut script = rig.script("transactional").with("map_size", "65536");
         script.put(&Data::new("b", KeyKind::Blob, 2000), false);
@@ -154,7 +154,7 @@ fn a_map_that_is_full_is_told_with_the_setting() {
 }
 
 #[test]
-fn what_is_no_database_of_the_engines_is_told() {
+fn what_is_no_database_of_the_engines_is_reported() {
     for (name, file, words) in [
         ("lmdb", "data.mdb", "MDB_INVALID"),
         ("bdb", "b.db", "checksum error"),
@@ -174,7 +174,7 @@ fn what_is_no_database_of_the_engines_is_told() {
 }
 
 #[test]
-fn a_job_of_the_wrong_shape_is_told() {
+fn a_job_of_the_wrong_shape_is_reported() {
     for rig in rigs(&ENGINES) {
         let data = Data::new("b", KeyKind::Blob, 10);
         let mut script = rig.script("transactional");

@@ -33,7 +33,7 @@ fn memory_survives_no_power_cut_and_a_table_says_why() {
 }
 
 #[test]
-fn what_an_engine_does_not_tell_again_is_claimed() {
+fn what_an_engine_does_not_report_is_claimed() {
     for (contender, standing) in [
         ("redb", Standing::Claimed),
         ("fjall", Standing::Claimed),

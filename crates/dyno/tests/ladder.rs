@@ -73,7 +73,7 @@ fn a_file_of_ones_own_takes_the_place_of_the_one_that_is_made() {
 }
 
 #[test]
-fn a_file_of_another_shape_is_told_with_its_line() {
+fn a_file_of_another_shape_is_reported_with_its_line() {
     let place = Place::new();
     let says = |text: &[u8], words: &str| {
         fs::write(place.path("own.tsv"), text).unwrap();
@@ -120,7 +120,7 @@ fn what_is_about_imports_is_refused_elsewhere() {
 }
 
 #[test]
-fn a_ladder_with_a_mistake_is_told() {
+fn a_ladder_with_a_mistake_is_reported() {
     let place = Place::new();
     let suite = fs::read_to_string(crate::common::repository().join("suites/import.toml")).unwrap();
     let says = |from: &str, to: &str, words: &str| {

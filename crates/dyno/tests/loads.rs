@@ -70,7 +70,7 @@ fn with_engines(run_file: &Value) -> impl Iterator<Item = (String, Value)> {
 
 #[test]
 fn one_writer_writes_beside_readers() {
-    let place = Place::new();
+    let place = Place::in_memory();
     // A fixed number of operations per client, so that each class's count is known.
     let classes = format!("{READ}{WRITE}clients = 1\n");
     place.write("own.toml", &suite("count = 200", &classes));
@@ -97,7 +97,7 @@ fn one_writer_writes_beside_readers() {
 
 #[test]
 fn a_rate_and_weights_follow_their_course() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let classes = format!("{READ}weight = \"0s 1, 2s 1, 2s 0\"\n{WRITE}weight = \"0s 0, 2s 0, 2s 1\"\n");
     place.write("own.toml", &suite("duration = 3", &classes));
     let rate = "0s 100, 1s 100, 1s 400";
@@ -158,7 +158,7 @@ statements = "INSERT INTO t VALUES(:k, {})"
 
 #[test]
 fn values_are_texts_dates_fractions_and_words() {
-    let place = Place::new();
+    let place = Place::in_memory();
     place.write("towns.csv", "town,people\nUlm,120000\n\"Bad Urach\",12000\n");
     let values = r#"name = { from = 1, to = 1000, as = "user-{}", distribution = { zipf = 1.2 } }
 code = { from = 1, to = 99, as = "{06}", distribution = { gauss = 5 } }
@@ -221,7 +221,7 @@ fn inserts(keys: &str, statements: &str, expect: &str) -> String {
 
 #[test]
 fn one_insert_has_a_row_for_each_item() {
-    let place = Place::new();
+    let place = Place::in_memory();
     place.write("rows.toml", &inserts("", "INSERT INTO t(k, n) VALUES (:row.k, :n) for each row;", "1000"));
     place.dyno(&format!("run ./rows.toml {ALL} {RUN}")).exits(0).without_panic();
     place.write("bad.toml", &inserts("", "INSERT INTO t(k, n) VALUES (:row.k, :n) for each raw;", "1"));
@@ -231,7 +231,7 @@ fn one_insert_has_a_row_for_each_item() {
 
 #[test]
 fn errors_that_the_suite_ignores_are_counted_and_undo_the_operation() {
-    let place = Place::new();
+    let place = Place::in_memory();
     // Nine keys for two hundred inserts, each after one that is undone with it.
     let statements = "INSERT INTO t(k, n) VALUES (1000 + 1000 * :n, 1);\nINSERT INTO t(k, n) VALUES (:n, 2);";
     let ignore = "transaction = \"write\"\nignore = [\"2067\", \"23505\", \"1062\"]";
@@ -254,7 +254,7 @@ fn errors_that_the_suite_ignores_are_counted_and_undo_the_operation() {
 
 #[test]
 fn a_client_pauses_within_its_transaction_and_waits_as_long_as_its_patience() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let statements = "UPDATE t SET n = n + 1;\npause 20ms;\nUPDATE t SET n = n - 1;";
     let text = inserts("transaction = \"write\"", statements, "0").replace("\ncount = 100", "\ncount = 5");
     place.write("rows.toml", &text);
@@ -281,7 +281,7 @@ fn a_client_pauses_within_its_transaction_and_waits_as_long_as_its_patience() {
 
 #[test]
 fn how_long_operations_took_is_a_log_that_other_tools_read() {
-    let place = Place::new();
+    let place = Place::in_memory();
     place.write("own.toml", &suite("duration = 2", &format!("{READ}{WRITE}")));
     place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(0);
     place.dyno("export run.jsonl -o run.hlog").exits(0).says("4 intervals are in");

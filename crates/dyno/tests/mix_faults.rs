@@ -77,7 +77,7 @@ fn lead(client: &TcpStream, socket: &Path) -> std::io::Result<()> {
 }
 
 #[test]
-fn a_server_that_refuses_half_of_the_clients_is_told_and_costs_the_others_nothing() {
+fn a_server_that_refuses_half_of_the_clients_is_reported_and_costs_the_others_nothing() {
     let place = Place::new();
     let server = Running::start("postgres");
     let before = server.databases();
@@ -99,7 +99,7 @@ fn a_server_that_refuses_half_of_the_clients_is_told_and_costs_the_others_nothin
 }
 
 #[test]
-fn a_server_that_lets_in_too_few_is_told_with_its_own_words() {
+fn a_server_that_lets_in_too_few_is_reported_with_its_own_words() {
     let place = Place::new();
     // Its limit is for each account, so dyno cannot know it beforehand.
     let server = Running::start("mariadb");
@@ -135,7 +135,7 @@ fn is_at_work(pid: u32) -> bool {
 }
 
 #[test]
-fn a_server_that_dies_under_its_clients_is_told_with_its_log_and_started_again() {
+fn a_server_that_dies_under_its_clients_is_reported_with_its_log_and_started_again() {
     let place = Place::new();
     let arguments = "run bank --duration 2s --set accounts=50 --only transfer --trials 2 --clients 4 --quiet \
                      --with postgres,sqlite:wal -o run.jsonl";

@@ -11,7 +11,7 @@ const MOVE: &str = "[[test.class]]\nname = \"move\"\ntransaction = \"write\"\nst
 
 #[test]
 fn statements_are_timed_where_a_run_asks_for_it() {
-    let place = Place::new();
+    let place = Place::in_memory();
     place.write("own.toml", &suite("count = 50", &format!("{READ}{MOVE}")));
     let with =
         "--with sqlite:wal,postgres,sqlite/sqlite3:wal,sqlite/mattn:wal,sqlite:wal,processes=yes --clients 2";
@@ -57,7 +57,7 @@ fn statements_are_timed_where_a_run_asks_for_it() {
 
 #[test]
 fn a_simple_class_prepares_nothing() {
-    let place = Place::new();
+    let place = Place::in_memory();
     // Each operation adds how often its session has prepared it.
     let class = "[[test.class]]\nname = \"look\"\nprotocol = \"simple\"\nstatements = \"UPDATE t SET n = n + (SELECT \
                  count(*) FROM pg_prepared_statements WHERE position('UPDATE t' IN statement) = 1) WHERE id = :id\"\n";
@@ -75,7 +75,7 @@ fn a_simple_class_prepares_nothing() {
 
 #[test]
 fn simple_statements_get_the_values_that_prepared_ones_get() {
-    let place = Place::new();
+    let place = Place::in_memory();
     // A quote, a backslash, a percent sign, a question mark and a dollar sign, which drivers take for more than a letter.
     let class = "[[test.class]]\nname = \"put\"\nprotocol = \"simple\"\nstatements = \"INSERT INTO w(id, word, n) VALUES \
                  (:k, :word, 5 -:minus)\"\n[[test.class]]\nname = \"prepared\"\nstatements = \"INSERT INTO w(id, word, n) VALUES \
@@ -109,7 +109,7 @@ fn simple_statements_get_the_values_that_prepared_ones_get() {
 
 #[test]
 fn a_class_waits_as_long_as_its_own_patience() {
-    let place = Place::new();
+    let place = Place::in_memory();
     // One client holds the lock of the file most of the time; of those that wait for it only one class gives up.
     let class = |name: &str, keys: &str, pause: &str| {
         format!(
@@ -131,4 +131,20 @@ fn a_class_waits_as_long_as_its_own_patience() {
     place.write("own.toml", &suite("count = 8", &class("hasty", "patience = 0\n", "")));
     place.dyno(&format!("run ./own.toml {RUN}")).exits(2).says("`patience` is more than 0 seconds");
     place.assert_clean();
+}
+
+/// A runner that does not know a class's patience would repeat operations for as long as the mix says, and report that.
+#[test]
+fn a_runner_with_one_patience_for_all_gets_no_class_with_its_own() {
+    let place = Place::with_runner("exit 1");
+    let class = READ.replace("name = \"read\"\n", "name = \"read\"\npatience = 0.5\n");
+    assert_ne!(class, READ);
+    place.write("own.toml", &suite("count = 8", &class));
+    let description = place.path("home/runners/sqlite/runner.toml");
+    let known = std::fs::read_to_string(&description).unwrap();
+    std::fs::write(&description, known.replace("class_patience = true\n", "")).unwrap();
+    let refused = place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(2);
+    refused.says("class read of test mix has a `patience` of its own, and the runner sqlite of sqlite:wal has one for all");
+    place.write("own.toml", &suite("count = 8", READ));
+    place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(0);
 }

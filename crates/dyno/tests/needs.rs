@@ -24,7 +24,7 @@ fn all_that_the_tests_need_is_here() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_the_command_that_installs_it() {
+fn what_is_missing_is_reported_with_the_command_that_installs_it() {
     let place = Place::new();
     fs::create_dir(place.path("scripts")).unwrap();
     fs::copy(repository().join("scripts/needs.sh"), place.path("scripts/needs.sh")).unwrap();

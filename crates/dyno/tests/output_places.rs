@@ -10,10 +10,11 @@ use std::thread;
 
 use dyno_record::Run;
 use nix::libc::O_NONBLOCK;
+use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
-use nix::unistd::{Uid, mkfifo};
+use nix::unistd::{Pid, Uid, mkfifo};
 
-use crate::common::{Place, Result};
+use crate::common::{Place, Result, read_json, wait_for};
 
 const TINY: &str = "run speedtest --scale 0.01 --only 1 --with sqlite:memory --trials 1 --no-warm-up --quiet";
 
@@ -172,4 +173,39 @@ fn a_fifo_in_place_of_what_is_kept_of_the_machine_stops_nothing() {
         .without_panic()
         .says("proofs.jsonl: it is not a regular file");
     place.dyno("show run.jsonl").exits(0).without_panic();
+}
+
+#[test]
+fn a_fifo_in_place_of_a_folder_is_refused() {
+    let place = Place::new();
+    mkfifo(&place.path("fifo"), Mode::S_IRWXU).unwrap();
+    place.dyno(&format!("{TINY} --dir fifo")).exits(4).says("fifo").without_panic();
+    place.dyno("conformance sqlite --dir fifo").exits(4).says("fifo").without_panic();
+}
+
+#[test]
+fn a_signal_ends_what_waits_for_a_suite() {
+    let place = Place::new();
+    mkfifo(&place.path("fifo.toml"), Mode::S_IRWXU).unwrap();
+    for arguments in ["list ./fifo.toml", "run ./fifo.toml"] {
+        let mut child = place.start(arguments);
+        let stat = format!("/proc/{}/stat", child.id());
+        wait_for("it to wait for the suite", 60, || fs::read_to_string(&stat).unwrap().contains(") S "));
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+        wait_for("it to end", 60, || child.try_wait().unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_file_that_people_read_in_a_terminal_steers_none() {
+    let place = Place::new();
+    let mut run = read_json(Path::new(&golden()));
+    run["tests"][0]["title"] = "=\u{1b}]0;title\u{7}\u{202e}".into();
+    place.write("hostile.json", &run.to_string());
+    for file in ["rows.csv", "page.md"] {
+        let command = if file == "page.md" { "report" } else { "export" };
+        place.dyno(&format!("{command} hostile.json -o {file}")).exits(0).without_panic();
+        let text = fs::read_to_string(place.path(file)).unwrap();
+        assert!(text.contains("]0;title") && !text.contains(dyno_show::steers), "{file}: {text:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Place, read_json};
 
@@ -97,6 +97,42 @@ fn json_has_labels_and_units_at_every_figure() {
     }
     assert_eq!(json["verdict"]["rankings"][0]["ranks"][0]["label"], "sqlite:wal");
     assert_eq!(json["verdict"]["summaries"][1]["label"], "sqlite:nosync");
+}
+
+#[test]
+fn counted_events_stand_beside_times_in_every_output() {
+    let place = Place::new();
+    let mut run = read_json(&golden());
+    // The last contender is the harness, whose count is what measuring costs.
+    let counts = [10_000_019, 12_500_000, 20_000_038, 1_000_000];
+    for trial in run["trials"].as_array_mut().unwrap() {
+        let count = counts[trial["contender"].as_u64().unwrap() as usize];
+        let sample = trial["samples"][0].as_object_mut().unwrap();
+        let nanoseconds = sample.remove("nanoseconds");
+        sample
+            .insert("section".into(), json!({"nanoseconds": nanoseconds, "counts": {"instructions": count}}));
+    }
+    let run = place.write("counted.json", &run.to_string());
+    let table = place.dyno(&format!("show {run}")).exits(0);
+    let table = table.prints("10,000,019").prints("12,500,000").prints("1.25×").prints("2.00×");
+    table.prints("instructions: the number of times that this occurred in the timed section");
+    let json = place.dyno(&format!("show {run} --format json")).exits(0).json();
+    let counted = &json["verdict"]["tests"][0]["counts"][0];
+    assert_eq!((&counted["quantity"], &counted["event"]), (&json!("count"), &json!("instructions")));
+    let cell = &counted["cells"][1];
+    assert_eq!(cell["label"], "sqlite:nosync");
+    assert_eq!(cell["figures"]["summary"]["unit"], "instructions");
+    assert_eq!(cell["figures"]["summary"]["median"], 12_500_000.0);
+    assert_eq!(cell["difference"]["difference"], "slower");
+    assert!(json["verdict"]["tests"][1]["counts"].is_null());
+    let csv = place.dyno(&format!("show {run} --format csv")).exits(0).stdout;
+    let mut lines = csv.lines();
+    let end = ",count_instructions,count_instructions_ratio,count_instructions_low,count_instructions_high";
+    assert!(lines.next().unwrap().ends_with(end), "{csv}");
+    assert!(lines.next().unwrap().ends_with(",10000019.0,,,"), "{csv}");
+    assert!(lines.nth(1).unwrap().contains(",20000038.0,2.0,"), "{csv}");
+    let page = fs::read_to_string(place.page(&[&place.path("counted.json")])).unwrap();
+    assert!(page.contains("Instructions</button>") && page.contains("20,000,038"));
 }
 
 #[test]

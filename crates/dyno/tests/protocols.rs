@@ -38,7 +38,7 @@ const DRIVERS: [&str; 4] = ["rust", "pgx", "pq", "psycopg"];
 #[test]
 fn an_engine_that_speaks_a_known_protocol_is_one_file() {
     let Some(started) = server::start("postgres", &Build::System, &[]) else { return };
-    let reach = started.server.connection("unused");
+    let reach = started.server.connection("unused").server;
     let url = |driver: &str| {
         let (user, host, port) = (&reach.user, &reach.host, reach.port.unwrap());
         format!("cockroach{driver}://{user}:hunter2@/postgres?host={host}&port={port}")

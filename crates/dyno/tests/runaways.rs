@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use crate::common::{Place, Result, processes_with, wait_for};
 
 const HELLO: &str =
-    r#"{"event":"hello","protocol":2,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
+    r#"{"event":"hello","protocol":3,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
 /// What a runner says until the answer to the only test.
 fn until_the_answer() -> String {
@@ -70,7 +70,7 @@ fn a_runner_that_writes_without_end_is_stopped_before_memory_is_full() {
         // SAFETY: between fork and exec, one system call on plain numbers.
         unsafe { command.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, 512 << 20, 512 << 20)?)) };
         let result = Result::from(command.output().unwrap());
-        result.exits(3).prints("the runner's output cannot be read, so it was killed").prints(why);
+        result.exits(3).prints("the output of the runner cannot be read, so it was killed").prints(why);
         place.assert_clean();
     }
 }
@@ -161,16 +161,16 @@ fn a_first_interrupt_ends_the_start_of_a_server() {
     for (initdb, server) in [(hang, "exit 1"), (make_folder, hang)] {
         let place = Place::new();
         fs::set_permissions(place.path("."), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir_all(place.path("pg/bin")).unwrap();
+        fs::create_dir_all(place.path("server/bin")).unwrap();
         let version = "[ \"$1\" = --version ] && echo 'postgres (PostgreSQL) 15.1' && exit";
         for (name, script) in [("initdb", initdb.to_owned()), ("postgres", format!("{version}; {server}"))] {
-            let program = place.write(&format!("pg/bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+            let program = place.write(&format!("server/bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
             fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
         }
         let mut command = place.command();
         command.args(["run", "speedtest", "--quiet", "--with"]);
         command
-            .arg(format!("postgres@{}", place.path("pg").display()))
+            .arg(format!("postgres@{}", place.path("server").display()))
             .env("XDG_CACHE_HOME", place.path("cache"));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let data = place.path("data").display().to_string();

@@ -121,7 +121,7 @@ fn every_way_imports_every_record() {
 }
 
 #[test]
-fn a_record_that_does_not_fit_is_told() {
+fn a_record_that_does_not_fit_is_reported() {
     let good = text(&records("x")[..20], '\t');
     // What is wrong with record 21, and what is said of it by those who split, by COPY and by LOAD DATA.
     let wrong: [(&str, &[&str]); 5] = [

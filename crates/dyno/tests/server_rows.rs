@@ -110,7 +110,7 @@ fn every_way_loads_every_row() {
 }
 
 #[test]
-fn what_is_wrong_with_rows_or_table_is_told() {
+fn what_is_wrong_with_rows_or_table_is_reported() {
     let rows = rows();
     for (engine, ways) in WAYS {
         let Some(rig) = Rig::start(engine) else { continue };
@@ -184,7 +184,7 @@ fn a_cell_that_is_no_text_or_that_was_changed_is_a_failure() {
             if rig.engine.name != "postgres" {
                 // Without strict mode the server cuts off what is too long.
                 let mut job = rig.job_of(vec![test("1", "t", "VARCHAR(7)", Work::BulkLoad(load()))]);
-                job.settings = vec![Setting { name: "sql_mode".into(), value: String::new() }];
+                rig.set(&mut job, &[("sql_mode", "")]);
                 job.variant = Some((*way).to_owned());
                 let said = failure(&rig, &rig.run(&job));
                 assert!(
@@ -197,7 +197,7 @@ fn a_cell_that_is_no_text_or_that_was_changed_is_a_failure() {
 }
 
 #[test]
-fn a_server_that_refuses_local_files_is_told() {
+fn a_server_that_refuses_local_files_is_reported() {
     let rows = rows();
     for engine in [MARIADB, MYSQL] {
         let off = [Setting { name: "local_infile".into(), value: "OFF".into() }];

@@ -15,11 +15,11 @@ fn lines<'s>(text: &'s str, label: &str) -> Vec<&'s str> {
 #[test]
 fn a_line_every_second_says_what_clients_do() {
     let place = Place::new();
-    let with = "--with sqlite:wal,postgres,sqlite/mattn:wal,sqlite/sqlite3:wal";
+    let with = "--with sqlite:wal,postgres,sqlite/mattn:wal,sqlite/sqlite3:wal,sqlite:wal,processes=yes";
     let result = place.dyno(&format!("{BANK} --clients 2 --duration 4s --progress 1s {with}")).exits(0);
     let result =
         result.without_panic().says("--progress prints nothing of sqlite/sqlite3:wal: its runner python");
-    for label in ["sqlite:wal", "postgres", "sqlite/mattn:wal"] {
+    for label in ["sqlite:wal", "postgres", "sqlite/mattn:wal", "sqlite:wal,processes=yes"] {
         let found = lines(&result.stderr, label);
         assert_eq!(found.len(), 3, "{label}: {}", result.stderr);
         for (second, line) in (1..).zip(&found) {
@@ -28,8 +28,8 @@ fn a_line_every_second_says_what_clients_do() {
         assert!(found.iter().any(|line| line.contains("/s, p99 ")), "{found:?}");
     }
     // The null runner is no contender, and one that reports nothing has no line.
-    assert_eq!(result.stderr.matches(" s: transfer ").count(), 9, "{}", result.stderr);
-    assert_eq!(samples(&read_json(&place.path("run.jsonl")), "transfer").len(), 5);
+    assert_eq!(result.stderr.matches(" s: transfer ").count(), 12, "{}", result.stderr);
+    assert_eq!(samples(&read_json(&place.path("run.jsonl")), "transfer").len(), 6);
     place.assert_clean();
 }
 

@@ -12,7 +12,7 @@ use super::build::{default_build, find_build};
 use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
-use super::name::take_apart;
+use super::name::{Name, take_apart};
 use super::own_settings::{self, OwnSettings};
 use super::profile::Profile;
 use super::registry::Registry;
@@ -101,7 +101,7 @@ impl Contender {
 
     /// Whether its runner reports what clients of a mix do while they are at work.
     pub fn reports_intervals(&self) -> bool {
-        self.runner.intervals && !self.processes
+        self.runner.intervals
     }
 
     /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least. Between its turns it must leave the machine
@@ -227,29 +227,16 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
     named.iter().try_for_each(refuse_secret)?;
-    let mut label = engine.name.clone();
-    if let Some(build) = name.build.filter(|_| build != default_build(engine)) {
-        label = format!("{label}@{build}");
-    }
-    let unusual = name.variant.filter(|name| driver.variants[0].name != *name);
-    if !driver.default || unusual.is_some() {
-        label = format!("{label}/{}", driver.name);
-    }
-    if let Some(variant) = unusual {
-        label = format!("{label}+{variant}");
-    }
-    if name.profile.is_some() && profile.name != engine.profiles[0].name {
-        label = format!("{label}:{}", profile.name);
-    }
-    for setting in &named {
-        label = format!("{label},{}={}", setting.name, setting.value);
-    }
-    let profile = profile.by_standard(own_settings::tuning(&named)?, engine)?;
+    let label = label(&name, engine, driver, &build, &named);
+    let profile = profile.by_standard(own_settings::tuning(&named)?, engine.tuned.as_ref(), &engine.name)?;
     let names_cache = named.iter().any(|setting| engine.is_cache(&setting.name));
     let is_own = named.iter().any(|setting| engine.is_tuned_by(&setting.name));
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
     let OwnSettings { per_commit, form, slowdown, apart, processes } = OwnSettings::take(&mut settings)?;
+    if let Some(syntax) = engine.setting_syntax() {
+        settings.iter().try_for_each(|setting| syntax.check(setting, &engine.values))?;
+    }
     let claimed = engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str()));
     Ok(Contender {
         label,
@@ -275,6 +262,28 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         file_system,
         key: None,
     })
+}
+
+/// The name of a contender without the parts that are the engine's own: its usual build, driver, variant and profile.
+fn label(name: &Name, engine: &Engine, driver: &Driver, build: &Build, named: &[Setting]) -> String {
+    let mut label = engine.name.clone();
+    if let Some(build) = name.build.filter(|_| *build != default_build(engine)) {
+        label += &format!("@{build}");
+    }
+    let unusual = name.variant.filter(|name| driver.variants[0].name != *name);
+    if !driver.default || unusual.is_some() {
+        label += &format!("/{}", driver.name);
+    }
+    if let Some(variant) = unusual {
+        label += &format!("+{variant}");
+    }
+    if let Some(profile) = name.profile.filter(|profile| engine.profiles[0].name != *profile) {
+        label += &format!(":{profile}");
+    }
+    for setting in named {
+        label += &format!(",{}={}", setting.name, setting.value);
+    }
+    label
 }
 
 /// The part of a safety that a file system mounted by dyno leaves.

@@ -5,7 +5,7 @@ use std::slice;
 
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
-use dyno_protocol::{InForce, Setting, VersionRule};
+use dyno_protocol::{InForce, Setting};
 use dyno_record::{Isolated, Safety, Standing};
 use serde::Deserialize;
 
@@ -14,8 +14,9 @@ use super::encryption::{Encryption, all_asked};
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Rule, RuleFacts, safety};
 use super::profile::Profile;
-use super::server::{Protocol, Url};
-use super::settings::{Difference, ValueNames, differences, is_name, parse_setting};
+use super::server::{Protocol, ServerEngine, Url};
+use super::settings::{SettingDifference, ValueNames, differences, is_name, parse_setting};
+use super::sql::{SettingSyntax, VersionRule};
 use super::start::Start;
 use super::tuned::Tuned;
 use super::upkeep::Upkeep;
@@ -39,6 +40,9 @@ pub struct Engine {
     /// True if it is no engine but measures dyno itself: it is never ranked.
     #[serde(default)]
     pub harness: bool,
+    /// False if its licence forbids publishing measurements, as some vendors' do: `dyno site` leaves it out.
+    #[serde(default = "yes")]
+    pub publish: bool,
     /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own process.
     pub speaks: Option<Protocol>,
     #[serde(default)]
@@ -58,6 +62,9 @@ pub struct Engine {
     /// True if only one process can have a database open, whose files it locks.
     #[serde(default)]
     locks: bool,
+    /// Conditions `name=value|value`, with each of which the data end with their process.
+    #[serde(default)]
+    volatile: Vec<String>,
     /// Conditions `name=value|value`, each of which leaves the data to one process.
     #[serde(default)]
     one_process: Vec<String>,
@@ -90,6 +97,10 @@ pub struct Engine {
     isolation: Vec<IsolationRule>,
     #[serde(default)]
     upkeep: Vec<Upkeep>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A library of an engine that dyno's own build puts next to its programs, as `sqlite@sqlcipher`.
@@ -195,6 +206,21 @@ impl Engine {
         }
     }
 
+    /// True if with these settings the data end with their process, so that there is nothing to open again.
+    pub fn is_volatile(&self, asked: &[Setting]) -> bool {
+        self.harness || self.volatile.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+    }
+
+    /// The way that dyno starts its server; `None` if it starts none.
+    pub(super) fn start(&self) -> Option<&Start> {
+        self.server.as_ref()
+    }
+
+    /// How its settings are set and read in SQL; `None` if they are arguments of calls.
+    pub fn setting_syntax(&self) -> Option<SettingSyntax> {
+        if self.harness { None } else { SettingSyntax::of(self.speaks, &self.dialect) }
+    }
+
     /// True if with these settings the engine never waits for the disk or works in the background.
     pub fn is_quiet(&self, asked: &[Setting]) -> bool {
         self.quiet.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
@@ -217,7 +243,7 @@ impl Engine {
     }
 
     /// The settings that were asked for and are not in force.
-    pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+    pub fn differences(&self, asked: &[Setting], in_force: &[InForce]) -> Vec<SettingDifference> {
         differences(&self.values, asked, in_force)
     }
 
@@ -253,13 +279,35 @@ impl Engine {
         for condition in self.isolation.iter().flat_map(|rule| &rule.when) {
             parse_setting(condition).context("[[isolation]] when")?;
         }
-        for (list, conditions) in
-            [("alone", &self.alone), ("one_process", &self.one_process), ("quiet", &self.quiet)]
-        {
+        for (list, conditions) in [
+            ("alone", &self.alone),
+            ("one_process", &self.one_process),
+            ("quiet", &self.quiet),
+            ("volatile", &self.volatile),
+        ] {
             for condition in conditions {
                 parse_setting(condition).context(list)?;
             }
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// The engine as a server; `None` if it is within the runner's own process.
+    pub fn server(&self) -> Option<ServerEngine> {
+        Some(ServerEngine {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            speaks: self.speaks?,
+            url: self.url.clone(),
+            version: self.version.clone(),
+            start: self.server.clone(),
+        })
+    }
+
+    /// True if it is a server.
+    pub fn is_server(&self) -> bool {
+        self.speaks.is_some()
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn fill(value: &str) -> Result<String> {
         return Ok(value.to_owned());
     }
     let text = std::fs::read_to_string("/proc/meminfo").context("cannot read how much memory there is")?;
-    fill_with(value, mebibytes(&text).context("/proc/meminfo does not tell MemTotal")?)
+    fill_with(value, mebibytes(&text).context("/proc/meminfo does not report MemTotal")?)
 }
 
 fn fill_with(value: &str, memory: u64) -> Result<String> {

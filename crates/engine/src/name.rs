@@ -1,5 +1,7 @@
 //! Contenders' names, taken apart: `engine[@build][/driver[+variant]][:profile][,setting=value…]`.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
 use super::settings::looks_like_setting;
@@ -51,11 +53,16 @@ pub fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> 
             Some((engine, driver)) => (engine, None, Some(driver)),
             None => (head, None, None),
         },
-        Some((engine, build)) => match build.rsplit_once('/') {
-            Some((build, driver)) if !build.is_empty() && is_driver(engine, without_variant(driver)) => {
+        Some((engine, whole)) => match whole.rsplit_once('/') {
+            // A folder may have the name of a driver, such as `pg`.
+            Some((build, driver))
+                if !build.is_empty()
+                    && is_driver(engine, without_variant(driver))
+                    && !Path::new(whole).exists() =>
+            {
                 (engine, Some(build), Some(driver))
             }
-            _ => (engine, Some(build), None),
+            _ => (engine, Some(whole), None),
         },
     };
     // A variant of the usual driver needs no driver's name: `sqlite+multirow`.

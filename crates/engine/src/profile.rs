@@ -5,9 +5,9 @@ use dyno_protocol::Setting;
 use dyno_record::Tuning;
 use serde::Deserialize;
 
-use super::engine::Engine;
 use super::memory;
 use super::settings::parse_setting;
+use super::tuned::Tuned;
 
 /// A named set of settings.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,19 +38,21 @@ impl Profile {
         }
     }
 
-    /// The same profile by a standard of tuning, if one is asked for.
+    /// The same profile by a standard of tuning, if one is asked for; `tuned` is what the manual of the engine advises.
     ///
     /// # Errors
     /// The engine has not got it by this standard.
-    pub(super) fn by_standard(&self, asked: Option<Tuning>, engine: &Engine) -> Result<Profile> {
+    pub(super) fn by_standard(
+        &self,
+        asked: Option<Tuning>,
+        tuned: Option<&Tuned>,
+        engine: &str,
+    ) -> Result<Profile> {
         let mut profile = self.clone();
         match (asked, self.tuning) {
             (Some(Tuning::Tuned), Tuning::Default) => {
-                let tuned = engine.tuned.as_ref().with_context(|| {
-                    format!(
-                        "{} has no tuning=tuned: its file does not say what its manual advises",
-                        engine.name
-                    )
+                let tuned = tuned.with_context(|| {
+                    format!("{engine} has no tuning=tuned: its file does not say what its manual advises")
                 })?;
                 profile.settings.extend(tuned.settings(&self.settings()?));
                 profile.reason = format!("{} Tuned: {}", self.reason, tuned.reason);
@@ -58,9 +60,8 @@ impl Profile {
             }
             (Some(Tuning::Default), Tuning::Tuned) => {
                 bail!(
-                    "the profile {} of {} is tuned: leave tuning=default or the profile out",
-                    self.name,
-                    engine.name
+                    "the profile {} of {engine} is tuned: leave tuning=default or the profile out",
+                    self.name
                 )
             }
             _ => {}

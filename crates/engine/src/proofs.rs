@@ -192,39 +192,18 @@ fn places() -> Vec<PathBuf> {
     kept_files(VARIABLE, NAME)
 }
 
-/// Compares the promise of a contender's settings with what its data survived. Returns the ways in which the promise is
-/// broken: none if it was kept, or if there was no promise.
-pub fn breaches(promised: &Safety, survival: &Survival) -> Vec<String> {
-    let Survival { cuts, kills, unflushed, commits, .. } = survival;
-    let errors = survival.errors.unwrap_or_default();
-    let mut breaches = Vec::new();
-    let mut breach = |is_promised: bool, count: u64, tried: u64, what: &str| {
-        if is_promised && count > 0 {
-            breaches.push(format!("{what} {count} of {tried}"));
-        }
-    };
-    let (power, process) = (promised.level >= Level::PowerLoss, promised.level >= Level::ProcessCrash);
-    breach(power, cuts.lost, cuts.tried, "acknowledged commits gone after cuts,");
-    breach(power, *unflushed, *commits, "commits acknowledged without a flush,");
-    breach(power, errors.lost, errors.tried, "acknowledged commits gone after failures of the device,");
-    breach(process, kills.lost, kills.tried, "acknowledged commits gone after kills,");
-    breach(process, kills.broken, kills.tried, "broken data after kills,");
-    breach(promised.consistent, cuts.broken, cuts.tried, "broken data after cuts,");
-    breaches
-}
-
 /// The safety with the results: the level that is left, how it is known, and the caveats for readers.
 fn tried(safety: Safety, survival: Survival) -> Safety {
     let Survival { cuts, kills, .. } = &survival;
     let is_known = safety.hole == Some(Hole::LastCommit) && cuts.most_lost <= 1 && cuts.broken == 0;
     let crashes = kills.survived < kills.tried;
-    let breaches = if is_known && !crashes { Vec::new() } else { breaches(&safety, &survival) };
+    let breaches = if is_known && !crashes { Vec::new() } else { survival.breaches(&safety) };
     if !breaches.is_empty() {
         let level = if crashes { Level::None } else { safety.level.min(Level::ProcessCrash) };
         let caveat = format!(
             "dyno prove disproved what its settings promise, {}: {}",
             safety.name(),
-            breaches.join("; ")
+            breaches.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
         );
         let consistent = safety.consistent && cuts.broken == 0 && kills.broken == 0;
         let caveat = Some(caveat);

@@ -1,5 +1,6 @@
 //! Runners, the drivers that they serve, and how each is started.
 
+use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -14,8 +15,8 @@ use super::server::Protocol;
 pub struct Runner {
     /// The name of its folder.
     pub name: String,
-    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of
-    /// this file.
+    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of this file, `{python}`
+    /// and `{node}` the interpreters that have the drivers in Python and in Node.js.
     start: Vec<String>,
     /// The command that builds it, for people.
     pub build: String,
@@ -38,6 +39,12 @@ pub struct Runner {
     /// Whether the statements of a mix can be sent without being prepared beforehand.
     #[serde(default)]
     simple: bool,
+    /// True if an operation of a mix is repeated for as long as its own class says, and not the mix.
+    #[serde(default)]
+    pub class_patience: bool,
+    /// True if it counts its sections where a program around it can (`dyno run --counts`).
+    #[serde(default)]
+    pub counts: bool,
     /// True if it can time each statement of a mix.
     #[serde(default)]
     pub statements: bool,
@@ -139,9 +146,24 @@ impl Runner {
     pub fn command(&self) -> Vec<String> {
         let folder = |path: &Path| path.display().to_string();
         let fill = |part: &String| {
-            part.replace("{bin}", &folder(&self.programs)).replace("{runner}", &folder(&self.folder))
+            part.replace("{bin}", &folder(&self.programs))
+                .replace("{runner}", &folder(&self.folder))
+                .replace("{python}", &folder(&self.interpreter("DYNO_PYTHON", "../python/bin/python")))
+                .replace("{node}", &folder(&self.interpreter("DYNO_NODE", "../node/bin/node")))
         };
         self.start.iter().map(fill).collect()
+    }
+
+    /// The same runner, started by another program with these words before its own command.
+    pub fn under(&self, around: &[String]) -> Runner {
+        Runner { start: [around, &self.start[..]].concat(), ..self.clone() }
+    }
+
+    /// The interpreter that a variable names if it is set, as the wheel sets `DYNO_PYTHON`; else that of the private folder
+    /// which a script of `scripts/` makes, apart from all that is installed elsewhere.
+    fn interpreter(&self, variable: &str, own: &str) -> PathBuf {
+        let set = env::var_os(variable).filter(|path| !path.is_empty());
+        set.map_or_else(|| self.programs.join(own), PathBuf::from)
     }
 }
 

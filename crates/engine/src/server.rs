@@ -3,10 +3,9 @@
 //!
 //! An engine that speaks a known protocol needs nothing but its file.
 
-use dyno_protocol::VersionRule;
 use serde::Deserialize;
 
-use super::engine::Engine;
+use super::sql::VersionRule;
 use super::start::Start;
 
 /// A protocol between clients and servers.
@@ -20,6 +19,11 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// The protocol that a job names, if it names one.
+    pub fn parse(name: Option<&str>) -> Option<Protocol> {
+        [Protocol::Postgres, Protocol::MySql].into_iter().find(|known| Some(known.name()) == name)
+    }
+
     /// The name, as runners and engines spell it.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,23 +66,4 @@ pub struct Url {
     /// The groups of `~/.my.cnf` that the engine's own programs read.
     #[serde(default)]
     pub groups: Vec<String>,
-}
-
-impl Engine {
-    /// The engine as a server; `None` if it is within the runner's own process.
-    pub fn server(&self) -> Option<ServerEngine> {
-        Some(ServerEngine {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            speaks: self.speaks?,
-            url: self.url.clone(),
-            version: self.version.clone(),
-            start: self.server.clone(),
-        })
-    }
-
-    /// True if it is a server.
-    pub fn is_server(&self) -> bool {
-        self.speaks.is_some()
-    }
 }

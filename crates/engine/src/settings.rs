@@ -7,7 +7,7 @@ use dyno_protocol::{InForce, Setting};
 
 /// A setting that is not in force as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct SettingDifference {
     /// The setting's name.
     pub name: String,
     /// The value asked for.
@@ -16,7 +16,7 @@ pub struct Difference {
     pub in_force: Option<String>,
 }
 
-impl std::fmt::Display for Difference {
+impl std::fmt::Display for SettingDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.in_force {
             Some(value) => {
@@ -71,7 +71,11 @@ pub(super) fn canonical(values: &ValueNames, name: &str, value: &str) -> String 
 }
 
 /// The settings that are not in force as asked for. Of a setting named twice the last counts.
-pub(super) fn differences(values: &ValueNames, asked: &[Setting], in_force: &[InForce]) -> Vec<Difference> {
+pub(super) fn differences(
+    values: &ValueNames,
+    asked: &[Setting],
+    in_force: &[InForce],
+) -> Vec<SettingDifference> {
     let mut last: BTreeMap<&str, &Setting> = BTreeMap::new();
     for setting in asked {
         last.insert(&setting.name, setting);
@@ -83,7 +87,7 @@ pub(super) fn differences(values: &ValueNames, asked: &[Setting], in_force: &[In
                 canonical(values, &setting.name, &setting.value)
                     == canonical(values, &found.name, &found.value)
             });
-            (!same).then(|| Difference {
+            (!same).then(|| SettingDifference {
                 name: setting.name.clone(),
                 asked: setting.value.clone(),
                 in_force: found.map(|found| found.value.clone()),
@@ -101,7 +105,7 @@ mod tests {
         BTreeMap::from([("synchronous".to_owned(), names)])
     }
 
-    fn check(asked: &str, in_force: &str) -> Vec<Difference> {
+    fn check(asked: &str, in_force: &str) -> Vec<SettingDifference> {
         let found = parse_setting(in_force).unwrap();
         let found = InForce { name: found.name, value: found.value };
         differences(&values(), &[parse_setting(asked).unwrap()], &[found])

@@ -168,6 +168,11 @@ impl Start {
         expanded(&self.start, &settings)
     }
 
+    /// True if neither the data folder nor the server's start has a setting in force.
+    pub(super) fn is_left_to_sessions(&self, name: &str) -> bool {
+        self.sessions.contains(&normal(name))
+    }
+
     /// A setting as arguments.
     fn option(&self, setting: &Setting) -> Vec<String> {
         if let Some((_, instead)) = self.instead.iter().find(|(known, _)| is_setting(known, setting)) {

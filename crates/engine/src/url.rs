@@ -20,7 +20,7 @@ use dyno_protocol::{Secret, Server};
 use percent_encoding::percent_decode_str;
 
 use super::passwords::{MyCnf, PasswordEnvironment, pgpass};
-use crate::{Protocol, ServerEngine};
+use crate::{Protocol, ScratchServer, ServerEngine};
 
 use demands::Demands;
 pub use hidden::{is_address, may_hold_password, repeatable};
@@ -36,7 +36,7 @@ pub struct ServerUrl {
     pub warnings: Vec<String>,
     /// The database, if the URL names one.
     database: Option<String>,
-    /// Everything but the trial's own database.
+    /// The server, with the database that the URL names or leaves out.
     server: Server,
 }
 
@@ -131,14 +131,14 @@ impl ServerUrl {
             Protocol::Postgres => postgres(parts, database.clone(), around, &mut warnings)?,
             Protocol::MySql => mysql(parts, database.clone(), &engine.url.groups, around, &mut warnings)?,
         };
-        let server = Server { version: engine.version.clone(), ..server };
         let database = if engine.speaks == Protocol::Postgres { server.database.clone() } else { database };
         Ok(ServerUrl { engine: engine.clone(), driver, warnings, database, server })
     }
 
-    /// The address of the server and of the database named `scratch` on it.
-    pub fn connection(&self, scratch: &str) -> Server {
-        Server { scratch: scratch.to_owned(), ..self.server.clone() }
+    /// The server, with the name of a trial's database on it.
+    pub fn connection(&self, scratch: &str) -> ScratchServer {
+        let (speaks, server) = (self.engine.speaks, self.server.clone());
+        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false }
     }
 
     /// The server for tables and records: a URL without password and options.
@@ -285,18 +285,7 @@ fn postgres(
     let options = demands(parts.options, Protocol::Postgres, host.starts_with('/'), |name| {
         around.variable(&format!("PG{}", name.to_ascii_uppercase().replace('_', "")))
     })?;
-    Ok(Server {
-        host,
-        port: parts.port,
-        user,
-        password,
-        database: Some(database),
-        scratch: String::new(),
-        keep: false,
-        options,
-        version: Default::default(),
-        process: None,
-    })
+    Ok(Server { host, port: parts.port, user, password, database: Some(database), options, process: None })
 }
 
 /// Fills in what the `mysql` program would.
@@ -330,10 +319,7 @@ fn mysql(
         user: parts.user.or_else(|| file.value("user")).unwrap_or_else(|| around.account.clone()),
         password: password.or_else(|| file.value("password").map(Secret::new)),
         database,
-        scratch: String::new(),
-        keep: false,
         options,
-        version: Default::default(),
         process: None,
     })
 }

@@ -9,6 +9,7 @@
 
 mod abi;
 mod counters;
+mod counting;
 mod histogram;
 mod section;
 mod server_cost;

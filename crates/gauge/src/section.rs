@@ -1,8 +1,11 @@
 //! The cost of a timed section: differences of counters that are read just outside the clock.
 
+use std::collections::BTreeMap;
+
 use dyno_protocol::Cost;
 
 use crate::counters::{self, Counters};
+use crate::counting::Counting;
 use crate::server_cost::{self, Server};
 
 /// The counters of this process and of a server, ready to be read.
@@ -10,6 +13,7 @@ use crate::server_cost::{self, Server};
 pub struct Gauge {
     counters: Counters,
     server: Option<Server>,
+    counting: Counting,
 }
 
 /// The server's processes, found before the counters are read.
@@ -26,7 +30,7 @@ pub struct Before {
 impl Gauge {
     /// Opens the counters of this process, and of the server of a main process.
     pub fn open(server: Option<u32>) -> Gauge {
-        Gauge { counters: Counters::open(), server: server.map(Server::new) }
+        Gauge { counters: Counters::open(), server: server.map(Server::new), counting: Counting::here() }
     }
 
     /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before they do.
@@ -43,6 +47,9 @@ impl Gauge {
 
     /// The same where all is ready for it.
     pub fn before_by(&self, ready: &Ready) -> Before {
+        if self.counting.begin() {
+            return Before::default();
+        }
         let server = self.server.as_ref().zip(ready.0.as_ref());
         let server = server.map(|(server, processes)| server.before(processes));
         Before { process: self.counters.before(), server }
@@ -59,6 +66,9 @@ impl Gauge {
     /// The cost of this process since `before`, and of the server if it still exists. To be called just after the clock
     /// has stopped. This process's own counters are read first.
     pub fn after(&self, before: &Before) -> (Cost, Option<Cost>) {
+        if self.counting.end() {
+            return Default::default();
+        }
         let (after, before_it) = (self.counters.after(), &before.process);
         let process = Cost {
             user_ns: after.user_ns.saturating_sub(before_it.user_ns),
@@ -70,5 +80,11 @@ impl Gauge {
         };
         let server = self.server.as_ref().zip(before.server.as_ref());
         (process, server.and_then(|(server, before)| server.since(before)))
+    }
+
+    /// The exact counts of the section that ended last, by the name of the event: none unless a program around this one
+    /// counts.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        self.counting.counts()
     }
 }

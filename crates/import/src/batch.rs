@@ -29,6 +29,11 @@ pub struct Batch {
     pub lines: Vec<u64>,
     /// Cells in a row.
     pub columns: usize,
+    /// The fields of each row as its file has them, from where to where in the text, and their number in a row. Columns
+    /// that are not loaded are among them, and what was written in another form.
+    pub fields: Vec<(u32, u32)>,
+    /// Fields in a row.
+    pub width: usize,
     /// True if the text is the rows as a server reads them, and there are no cells.
     pub is_written: bool,
 }
@@ -40,6 +45,8 @@ impl Batch {
         self.cells.clear();
         self.lines.clear();
         self.columns = columns;
+        self.fields.clear();
+        self.width = 0;
         self.is_written = false;
         // The capacity that one huge record needed is not kept for ever.
         self.text.truncate(2 * FULL);
@@ -71,6 +78,12 @@ impl Batch {
     /// The cells of a row.
     pub fn row(&self, row: usize) -> &[BatchCell] {
         &self.cells[row * self.columns..][..self.columns]
+    }
+
+    /// The fields of a row as its file has them.
+    pub fn record(&self, row: usize) -> impl Iterator<Item = &[u8]> {
+        let fields = self.fields[row * self.width..][..self.width].iter();
+        fields.map(|&(from, to)| &self.text[from as usize..to as usize])
     }
 
     /// The text of a cell.

@@ -13,7 +13,8 @@ use memchr::memchr_iter;
 use crate::cut::{Cut, cut};
 use crate::error::Input;
 use crate::owned_mutex::{OwnedGuard, OwnedMutex};
-use crate::records::{Dialect, at_line, too_long};
+use crate::records::at_line;
+use crate::syntax::{Dialect, too_long};
 
 /// A chunk this many times as long as usual is long: only one such chunk exists at a time.
 const LONG: usize = 8;
@@ -173,7 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::records::{LONGEST, Records};
+    use crate::records::Records;
+    use crate::syntax::LONGEST;
 
     fn chunks(text: &[u8], quotes: bool, size: usize) -> Vec<Chunk> {
         let reader = Box::new(BufReader::with_capacity(7, Cursor::new(text.to_vec())));
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_reading_is_told_with_the_line_that_it_came_to() {
+    fn an_error_of_reading_is_reported_with_the_line_that_it_came_to() {
         let mut chunks = of_reader(Growing(vec!["1\n2\n", "3\n4", "fault"]), 100);
         let error = format!("{:#}", chunks.next(&mut Chunk::default()).unwrap_err());
         assert_eq!(error, "after line 3: cannot read t: the device is gone");

@@ -7,7 +7,7 @@
 use memchr::{memchr, memrchr2};
 
 use crate::marks::{BLOCK, block, mask, odd};
-use crate::records::Dialect;
+use crate::syntax::Dialect;
 
 /// The place of the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,14 +8,11 @@ use crate::input::file_and_line;
 use crate::plan::Plan;
 use crate::source::Packing;
 use crate::table::Column;
-use crate::target::Existing;
+use crate::target::{Existing, Program};
 use crate::value::Kind;
 
 /// The text that comes before the programs.
 const REASONS: (&str, &str) = ("reasons.txt", include_str!("../templates/reasons.txt.j2"));
-
-/// A program for people: the language's name and the template.
-pub type Program = (&'static str, &'static str);
 
 impl Plan {
     /// The choices and their reasons, then the programs.
@@ -26,10 +23,23 @@ impl Plan {
                 text + "\nPrograms are left out: they know neither several files, JSON, chosen columns, --skip, --comment, --escape, another --quote nor --null-in.\n"
             );
         }
+        if self.ends_lines() {
+            return Ok(
+                text + "\nPrograms are left out: a name holds a control character, which could end a line of theirs.\n"
+            );
+        }
         for (language, template) in self.target().programs() {
             text += &format!("\n\n--- {language} ---\n\n{}\n", self.render((language, template))?);
         }
         Ok(text)
+    }
+
+    /// True if a name or a text of the user may end a line of a program, and the rest of it be a command.
+    fn ends_lines(&self) -> bool {
+        let columns = self.table.columns.iter().map(|column| column.name.as_str());
+        let nulls = self.request.nulls.iter().map(String::as_str);
+        let (file, table) = (self.request.source.name(), self.table.name.as_str());
+        columns.chain(nulls).chain([file.as_str(), table]).any(|name| name.contains(char::is_control))
     }
 
     /// The program of one language.
@@ -43,7 +53,7 @@ impl Plan {
         templates.add_filter("quote", quote);
         let literal = self.target().literal();
         templates.add_filter("sql", move |text: &str| literal(text));
-        templates.add_filter("comment", |text: &str| text.replace("*/", "* /").replace('\n', " "));
+        templates.add_filter("comment", comment);
         templates.add_filter("letter", |text: &str| quote(text).replace('"', "'"));
         templates.add_template(name, template)?;
         Ok(templates.get_template(name)?.render(self.context())?)
@@ -114,6 +124,13 @@ pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
     }
 }
 
+/// A text as it may stand in a comment of any of the languages: what ends a line or the comment would let the rest be
+/// executed.
+fn comment(text: &str) -> String {
+    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    text.replace("*/", "* /").replace("\"\"\"", "''")
+}
+
 /// A string as C, Python and the sqlite3 shell write it.
 fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
@@ -125,9 +142,4 @@ fn quote(text: &str) -> String {
         }
     }
     quoted + "\""
-}
-
-/// A text as the SQL standard writes it.
-pub fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::chunks::Chunk;
 use crate::error::Input;
 use crate::marks::{BLOCK, block, mask};
-use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
+use crate::syntax::{Flaw, MOST_FIELDS, too_many_fields};
 
 /// The fields of one record: from where to where each lies in the text.
 pub type Fields = [(u32, u32)];
@@ -244,7 +244,8 @@ mod tests {
 
     use super::*;
     use crate::lines::{Lines, count, count_any};
-    use crate::records::{Dialect, Records};
+    use crate::records::Records;
+    use crate::syntax::Dialect;
 
     /// The line of a record, its fields, and what makes it doubtful.
     type Found = (u64, Vec<Vec<u8>>, Flaw);

@@ -8,14 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use anyhow::{Result, ensure};
 use encoding_rs::Encoding;
 
+use crate::contents::lines_before;
 use crate::error::Input as _;
-use crate::fields::fields_of;
+use crate::fields::{Fields, fields_of};
 use crate::json;
-use crate::records::{Record, Records, Syntax};
+use crate::records::{Record, Records};
 use crate::shape::Shape;
 #[cfg(feature = "parquet")]
 use crate::source::Opened;
 use crate::source::Source;
+use crate::syntax::Syntax;
 use crate::table::names;
 
 /// Bits of a place that say the line; those above say the file.
@@ -70,6 +72,8 @@ pub struct Input {
     is_unwanted: Arc<AtomicBool>,
     nulls: Vec<bool>,
     strings: Vec<bool>,
+    /// The fields of the last record as the first file orders them, if the table takes others.
+    unshaped: Vec<(u32, u32)>,
 }
 
 impl Input {
@@ -98,6 +102,7 @@ impl Input {
             is_unwanted,
             nulls: Vec::new(),
             strings: Vec::new(),
+            unshaped: Vec::new(),
         })
     }
 
@@ -122,6 +127,7 @@ impl Input {
             is_unwanted: opened.is_unwanted.clone(),
             nulls: Vec::new(),
             strings: Vec::new(),
+            unshaped: Vec::new(),
         }
     }
 
@@ -173,7 +179,8 @@ impl Input {
                 };
                 self.nulls.extend(shape.fields().map(|field| of(nulls, field)));
                 self.strings.extend(shape.fields().map(|field| of(strings, field)));
-                shape.apply(buffer, start, &mut record, fields, &self.name);
+                self.unshaped.clone_from(fields);
+                shape.apply(buffer, start, &mut record, (fields, &mut self.nulls), &self.name);
             }
         }
         record.line |= (self.file as u64) << LINE_BITS;
@@ -188,6 +195,11 @@ impl Input {
     /// True for each field that is a text whatever it holds.
     pub fn strings(&self) -> &[bool] {
         &self.strings
+    }
+
+    /// All fields of the last record as its file writes them; `fields` are those that the table takes.
+    pub fn unshaped<'f>(&'f self, fields: &'f Fields) -> &'f Fields {
+        if self.shape.is_some() { &self.unshaped } else { fields }
     }
 
     /// The meaning of a flaw of the last record.
@@ -209,15 +221,16 @@ impl Input {
 /// Opens a file behind its header, and says where the fields of the first file are in it.
 fn open(
     format: &Format,
-    text: Box<dyn BufRead + Send>,
+    mut text: Box<dyn BufRead + Send>,
     source: &Source,
 ) -> Result<(Reader, Option<Vec<usize>>)> {
     let name = source.name();
     if format.is_json {
         return Ok((Reader::Json(Box::new(json::Lines::new(text, name, &format.keys))), None));
     }
+    let skip = lines_before(&mut text, format.skip, &name)?;
     let mut records = Records::new(text, format.syntax, name.clone());
-    records.skip(format.skip)?;
+    records.skip(skip)?;
     if !format.has_header {
         return Ok((Reader::Text(Box::new(records)), None));
     }

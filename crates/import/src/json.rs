@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::error::Input;
-use crate::records::{Flaw, LONGEST, Record, too_long};
+use crate::records::Record;
+use crate::syntax::{Flaw, LONGEST, too_long};
 
 /// Reads one line after another.
 pub struct Lines {
@@ -75,11 +76,14 @@ impl Lines {
         let mut record = Record { length: 0, fields: count, line: self.line, flaw: Flaw::None };
         self.nulls = vec![true; count];
         self.strings = vec![false; count];
-        let mut values = vec![Vec::new(); count];
+        let (mut values, mut seen) = (vec![Vec::new(); count], vec![false; count]);
         match members(&self.raw) {
             Some(members) => {
                 for member in members {
                     match self.keys.get(&member.key) {
+                        Some(&place) if std::mem::replace(&mut seen[place], true) => {
+                            record.flaw = Flaw::KeyTwice;
+                        }
                         Some(&place) => {
                             self.nulls[place] = member.is_null;
                             self.strings[place] = member.is_string;
@@ -159,11 +163,12 @@ fn value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     Some((value, &text[..values.byte_offset()]))
 }
 
-/// True if a text begins with lines of JSON: the first is a whole object.
+/// True if a text begins with lines of JSON: the first is a whole object, or one that is wrong before one that is whole.
 pub fn is_lines(sample: &[u8]) -> bool {
-    let start = sample.trim_ascii_start();
-    let end = memchr::memchr(b'\n', start).unwrap_or(start.len());
-    members(&start[..end]).is_some()
+    let mut lines = sample.trim_ascii_start().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let is_like_one = first.starts_with(b"{") && first.ends_with(b"}");
+    members(first).is_some() || is_like_one && members(second).is_some()
 }
 
 #[cfg(test)]
@@ -205,6 +210,8 @@ mod tests {
             assert_eq!(lines(wrong, &["a"])[0].1, Flaw::Json, "{wrong}");
         }
         assert_eq!(lines("{\"z\":1}", &["a"])[0].1, Flaw::Key);
+        assert_eq!(lines("{\"a\":1,\"b\":2,\"\\u0061\":1}", &["a", "b"])[0].1, Flaw::KeyTwice);
+        assert!(is_lines(b"{\"a\":NaN}\n{\"a\":1}") && !is_lines(b"{a} x {b}\n1"));
         assert!(is_lines(b" {\"a\":1}\n{") && !is_lines(b"{\n\"a\":1}") && !is_lines(b"[{\"a\":1}]"));
         let keys = Lines::new(Box::new(Cursor::new(text)), "t".into(), &[]).all_keys().unwrap();
         assert_eq!(keys, ["a", "b"]);

@@ -1,11 +1,14 @@
 //! Loads a file into a database as fast as is safe.
 //!
-//! The way of the data: a [`Source`] is unpacked and decoded, `parse` splits its `records` on a separate thread into
-//! batches of typed cells, and a [`Target`] takes the batches from the `pipeline`. A [`Plan`] decides everything before
-//! anything is changed. Either all rows are loaded or none; numbers are never rounded, text is never cut.
+//! A [`Request`] says what is wanted, and a [`Plan`] decides everything before anything is changed. The rows then go one
+//! of two ways. For a new SQLite database all threads parse pieces of the [`Source`] and write the pages of its rows;
+//! for other targets a parser on a separate thread fills batches, which the [`Target`] takes. Either all rows are loaded
+//! or none; numbers are never rounded, text is never cut.
 
 mod batch;
+mod building;
 mod chunks;
+mod contents;
 mod convert;
 mod cut;
 mod digits;
@@ -14,6 +17,7 @@ mod error;
 mod explain;
 mod fields;
 mod fill;
+mod forms;
 mod guess;
 mod gzip;
 mod infer;
@@ -37,6 +41,7 @@ mod shape;
 mod source;
 mod sqlite;
 mod stream;
+mod syntax;
 mod table;
 mod target;
 mod value;
@@ -54,3 +59,7 @@ pub use source::{Source, encoding};
 pub use sqlite::Sqlite;
 pub use table::{Column, Table, Types};
 pub use target::{Existing, Target};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+const README: () = ();

@@ -6,7 +6,7 @@ use crate::chunks::Chunk;
 use crate::error::Input;
 use crate::fields::{FieldBounds, Next, Split};
 use crate::marks::{BLOCK, block, mask};
-use crate::records::{Flaw, MOST_FIELDS, too_many_fields};
+use crate::syntax::{Flaw, MOST_FIELDS, too_many_fields};
 
 /// Bytes of text that are looked through at once: where its fields end, and the text itself, stay in the processor's
 /// nearest memory until they are read.

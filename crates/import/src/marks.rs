@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mask_tells_where_the_bytes_are(
+        fn a_mask_marks_where_the_bytes_are(
             text in prop::collection::vec(prop::sample::select(vec![0u8, 1, 9, 10, 13, 34, 44, 0x80, 0x8a, 0xff]), 1..200),
         ) {
             for start in (0..text.len()).step_by(BLOCK) {

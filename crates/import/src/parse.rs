@@ -11,9 +11,10 @@ use crate::error::BadRow;
 use crate::fields::Fields;
 use crate::input::Input;
 use crate::pipeline::Sender;
-use crate::records::{Flaw, Record};
+use crate::records::Record;
 use crate::rejects::Rejects;
-use crate::value::{Kind, Value};
+use crate::syntax::Flaw;
+use crate::value::{Kind, Value, integer, real};
 
 /// The properties of a column that the parser needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +98,9 @@ impl Parser {
         let cells = batch.cells.len();
         match self.convert(batch, record, fields) {
             Ok(()) => {
+                let (start, all) = (batch.used as u32, self.input.unshaped(fields));
+                batch.width = all.len();
+                batch.fields.extend(all.iter().map(|&(from, to)| (start + from, start + to)));
                 batch.used += record.length;
                 batch.lines.push(record.line);
                 Ok(())
@@ -122,9 +126,28 @@ impl Parser {
             (flaw, _) => return Err((None, flaw.reason())),
         }
         let text = &batch.text[batch.used..batch.used + record.length];
+        let strings = self.input.strings();
+        self.check_empty_strings(strings, fields)?;
         let cells = &mut batch.cells;
+        let columns = &self.converter.columns;
+        let first = cells.len();
         self.converter.convert(text, fields, text.is_ascii(), self.input.nulls(), |value, (from, to)| {
+            let column = cells.len() - first;
+            let is_string = strings.get(column).copied();
+            let takes_all = columns[column].kind == Kind::AsIs;
             cells.push(match value {
+                // Where a column takes anything, a string stays one, and a number too.
+                Value::Null
+                    if takes_all && is_string == Some(true) && from == to && !self.is_null(column, b"") =>
+                {
+                    BatchCell::Text(start + from, 0)
+                }
+                Value::Text if takes_all && self.typed && is_string == Some(false) => {
+                    let field = &text[from as usize..to as usize];
+                    let number =
+                        integer(field).map(BatchCell::Integer).or_else(|| real(field).map(BatchCell::Real));
+                    number.unwrap_or(BatchCell::Text(start + from, to - from))
+                }
                 Value::Null => BatchCell::Null,
                 Value::Integer(number) if self.typed => BatchCell::Integer(number),
                 Value::Real(number) if self.typed => BatchCell::Real(number),
@@ -137,12 +160,36 @@ impl Parser {
         Ok(())
     }
 
+    /// An empty string of JSON is no number, and not NULL either, for which JSON has a word.
+    fn check_empty_strings(&self, strings: &[bool], fields: &Fields) -> Result<(), BadField> {
+        let columns = self.converter.columns.iter().zip(strings).zip(fields).enumerate();
+        for (column, ((wanted, is_string), (from, to))) in columns {
+            let is_other = wanted.kind.empty_is_null() && wanted.kind != Kind::AsIs;
+            if *is_string && from == to && is_other && !self.is_null(column, b"") {
+                return Err((
+                    Some(column),
+                    "is an empty string, which the column's type does not take".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a text stands for NULL in a column.
+    fn is_null(&self, column: usize, text: &[u8]) -> bool {
+        let nulls = self.converter.nulls.iter().chain(&self.converter.columns[column].nulls);
+        nulls.into_iter().any(|null| null == text)
+    }
+
     #[cold]
     fn reject(&self, batch: &Batch, record: Record, fields: &Fields, wrong: BadField) -> Result<()> {
         let text = &batch.text[batch.used..][..record.length];
-        let fields: Vec<&[u8]> = fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
-        let bad = self.converter.bad(record.line, &fields, wrong)?;
-        self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &fields)
+        let texts = |fields: &Fields| -> Vec<&[u8]> {
+            fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect()
+        };
+        let bad = self.converter.bad(record.line, &texts(fields), wrong)?;
+        let record = texts(self.input.unshaped(fields));
+        self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &record)
     }
 }
 

@@ -31,6 +31,15 @@ pub trait ImportObserver: Sync {
     fn doing(&self, what: &str);
 }
 
+/// An import that no one observes and no one stops.
+impl ImportObserver for () {
+    fn stops(&self) -> bool {
+        false
+    }
+    fn reached(&self, _: u64, _: u64) {}
+    fn doing(&self, _: &str) {}
+}
+
 /// The parser's end.
 pub struct Sender {
     full: SyncSender<Batch>,
@@ -112,11 +121,32 @@ impl<'a> Rows<'a> {
     /// The row itself, where one is enough.
     pub fn refuse(&mut self, batch: &Batch, row: usize, reason: String) -> Result<()> {
         self.loaded.fetch_sub(1, Ordering::Relaxed);
-        let fields: Vec<Vec<u8>> = batch.row(row).iter().map(|cell| batch.print(*cell)).collect();
+        let fields: Vec<&[u8]> = batch.record(row).collect();
         let text = fields.join(&b", "[..]);
         let bad = BadRow { line: batch.lines[row], column: None, reason, text };
         let mut rejects = self.rejects.lock().unwrap_or_else(PoisonError::into_inner);
         rejects.take(bad, &fields)
+    }
+
+    /// Counts rows that a trigger of the table left out, and says so in a sentence; None if it left out none.
+    pub fn leave_out(&self, rows: u64) -> Option<String> {
+        self.loaded.fetch_sub(rows, Ordering::Relaxed);
+        match rows {
+            0 => None,
+            1 => Some("1 row of the file is not in the table: a trigger of the table left it out.".into()),
+            rows => Some(format!(
+                "{rows} rows of the file are not in the table: a trigger of the table left them out."
+            )),
+        }
+    }
+
+    /// Makes the file of rejected rows durable, and gives it its name. A database that takes the rows calls it right
+    /// before it commits.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn seal(&self) -> Result<()> {
+        self.rejects.lock().unwrap_or_else(PoisonError::into_inner).seal()
     }
 
     /// Rows given out and not refused.

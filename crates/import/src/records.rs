@@ -5,119 +5,11 @@
 
 use std::io::BufRead;
 
-use anyhow::{Context, Result, bail};
-use memchr::{memchr, memchr_iter, memchr2, memchr3};
+use anyhow::{Context, Result};
+use memchr::{memchr_iter, memchr2, memchr3};
 
 use crate::error::Input;
-
-/// Longest record, bytes: more is what an unclosed quote swallows. Less memory holds only shorter ones.
-pub const LONGEST: usize = 128 << 20;
-
-/// The longest record that fits `memory` bytes: together with its text, the text behind it, its values and its pages.
-pub fn longest(memory: usize) -> usize {
-    (memory / 4).clamp(1 << 20, LONGEST)
-}
-
-/// Most fields of a record: more than any database has columns.
-pub const MOST_FIELDS: usize = 1 << 20;
-
-/// The usual dialect of such text: fields may be in double quotes, of which two within a field are one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dialect {
-    /// Between fields.
-    pub delimiter: u8,
-    /// True if a field may be quoted.
-    pub quotes: bool,
-}
-
-/// Any way to write such text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Syntax {
-    /// Between fields.
-    pub delimiter: u8,
-    /// Opens and closes a field.
-    pub quote: Option<u8>,
-    /// Within quotes, makes a quote behind it a letter. If not given, quotes are doubled, and a record in which a
-    /// backslash may mean the same is refused.
-    pub escape: Option<u8>,
-    /// Begins a line that is no record.
-    pub comment: Option<u8>,
-}
-
-impl Syntax {
-    /// The same for the page writer's splitters; None if they do not support it.
-    pub fn usual(self) -> Option<Dialect> {
-        let is_doubled = self.escape.is_none() && matches!(self.quote, None | Some(b'"'));
-        let quotes = self.quote.is_some();
-        (is_doubled && self.comment.is_none()).then_some(Dialect { delimiter: self.delimiter, quotes })
-    }
-}
-
-impl From<Dialect> for Syntax {
-    fn from(usual: Dialect) -> Syntax {
-        let quote = usual.quotes.then_some(b'"');
-        Syntax { delimiter: usual.delimiter, quote, escape: None, comment: None }
-    }
-}
-
-/// A flaw that makes a record's text doubtful, so that it is a bad row whatever it holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Flaw {
-    /// Nothing.
-    #[default]
-    None,
-    /// Text follows a closing quote.
-    Behind,
-    /// A field ends in a backslash and a quote, and a later one in a quote that nothing opened.
-    Backslash,
-    /// No quote closes the last field, which goes to the end of the file.
-    Unclosed,
-    /// It has another number of fields than the header.
-    Width {
-        /// Its fields.
-        found: u32,
-        /// Those of the header.
-        wanted: u32,
-    },
-    /// A field is not written as its column says.
-    Form {
-        /// The column.
-        column: u32,
-    },
-    /// A line is no object of JSON.
-    Json,
-    /// An object has a key that names no column.
-    Key,
-}
-
-impl Flaw {
-    /// The flaw as the reason of a bad row.
-    #[cold]
-    pub fn reason(self) -> String {
-        match self {
-            Flaw::Width { found, wanted } => {
-                let plural = if found == 1 { "" } else { "s" };
-                return format!("has {found} field{plural}, not {wanted}");
-            }
-            Flaw::Form { .. } => "is not written as its column says",
-            Flaw::Json => "is no object of JSON",
-            Flaw::Key => "has a key that no line had when the columns were looked for",
-            Flaw::None => "is whole",
-            Flaw::Behind => {
-                "has text behind a closing quote. --escape names the character that stands before a quote within a \
-                 field, --quote another quote, and --no-quotes takes quotes as ordinary letters"
-            }
-            Flaw::Backslash => {
-                "has a backslash before a closing quote, and later a quote that nothing opened. If the backslash makes \
-                 the quote a letter, say --escape '\\'; if quotes within fields are doubled, say --escape '\"'"
-            }
-            Flaw::Unclosed => {
-                "has a quote that is never closed. Where quotes are ordinary letters, say --no-quotes"
-            }
-        }
-        .to_owned()
-    }
-}
+use crate::syntax::{Flaw, LONGEST, MOST_FIELDS, Syntax, too_long, too_many_fields};
 
 /// Reads one record after another.
 pub struct Records {
@@ -202,18 +94,29 @@ impl Records {
     /// # Errors
     /// The text cannot be read.
     pub fn skip(&mut self, lines: u64) -> Result<()> {
-        let end = self.line + lines;
-        while self.line < end {
+        (0..lines).try_for_each(|_| self.skip_line())
+    }
+
+    /// Leaves out one line. A lone CR ends it as it ends a record; with an LF behind it both are one end.
+    fn skip_line(&mut self) -> Result<()> {
+        let mut is_behind_cr = false;
+        loop {
             let input = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name)).input()?;
-            if input.is_empty() {
+            let found = match is_behind_cr {
+                true => (input.first() == Some(&b'\n')).then_some(0),
+                false => memchr2(b'\r', b'\n', input),
+            };
+            let is_lf = found.is_some_and(|at| input[at] == b'\n');
+            let is_done = is_lf || is_behind_cr || input.is_empty();
+            let rest = if is_done { 0 } else { input.len() };
+            let count = found.map_or(rest, |end| end + 1);
+            self.line += u64::from(is_lf);
+            self.text.consume(count);
+            if is_done {
                 return Ok(());
             }
-            let found = memchr(b'\n', input);
-            self.line += u64::from(found.is_some());
-            let count = found.map_or(input.len(), |end| end + 1);
-            self.text.consume(count);
+            is_behind_cr = found.is_some();
         }
-        Ok(())
     }
 
     /// Reads a record into `buffer` from `start` on; `ends` are relative to `start`. `None` at the end.
@@ -425,31 +328,9 @@ impl Reading<'_> {
     }
 }
 
-impl Flaw {
-    /// The first of two.
-    pub fn or(self, other: Flaw) -> Flaw {
-        if self == Flaw::None { other } else { self }
-    }
-}
-
 /// An error of reading, with how far it came.
 pub fn at_line(error: anyhow::Error, line: u64) -> anyhow::Error {
     if line > 1 { error.context(format!("after line {}", line - 1)) } else { error }
-}
-
-/// A record that is longer than `longest` bytes.
-pub fn too_long<T>(line: u64, name: &str, longest: usize) -> Result<T> {
-    let more = if longest < LONGEST { "; more --memory holds longer ones" } else { "" };
-    bail!(
-        "{name}:{line}: the record that begins here is longer than {} MiB{more}; perhaps a quote is never closed. Where quotes are ordinary letters, say --no-quotes",
-        longest >> 20
-    )
-}
-
-/// Refuses a record of more than [`MOST_FIELDS`] fields: memory for more is not available, whatever the file.
-#[cold]
-pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
-    bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")
 }
 
 #[cfg(test)]
@@ -483,6 +364,25 @@ mod tests {
             found.push((record.line, fields.collect()));
         }
         Ok(found)
+    }
+
+    #[test]
+    fn lines_are_left_out_whatever_ends_them() {
+        for (text, line) in [("x\r\ny\r\na,b\r\n", 3), ("x\ry\ra,b\r", 1), ("x\ny\na,b", 3), ("x\n\ra,b", 2)]
+        {
+            for block in [1, 2, 3, 100] {
+                let mut records = reader(text, block, USUAL);
+                records.skip(2).unwrap();
+                assert_eq!(
+                    collect(records).unwrap(),
+                    [(line, vec!["a".to_owned(), "b".to_owned()])],
+                    "{text:?}"
+                );
+            }
+        }
+        let mut records = reader("x\n", 9, USUAL);
+        records.skip(5).unwrap();
+        assert_eq!(collect(records).unwrap(), []);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Bad rows: the first one ends the import, or all go to a file with their reasons.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter};
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 
+use crate::building::{Building, folder};
 use crate::error::{BadInput, BadRow, Input};
 use crate::input::file_and_line;
 
@@ -23,13 +24,21 @@ pub enum OnError {
     },
 }
 
+/// The file while it is written. It has no name until the rows are about to be loaded.
+struct RejectsFile {
+    writer: csv::Writer<BufWriter<File>>,
+    building: Building,
+}
+
 /// Takes the bad rows.
 pub struct Rejects {
     on_error: OnError,
     /// The files' names.
     names: Vec<String>,
     /// There once a row was bad.
-    file: Option<csv::Writer<BufWriter<File>>>,
+    file: Option<RejectsFile>,
+    /// True once the file has its name.
+    is_sealed: bool,
     /// The number of bad rows.
     pub count: u64,
 }
@@ -37,7 +46,7 @@ pub struct Rejects {
 impl Rejects {
     /// For files of these names.
     pub fn new(on_error: &OnError, names: Vec<String>) -> Rejects {
-        Rejects { on_error: on_error.clone(), names, file: None, count: 0 }
+        Rejects { on_error: on_error.clone(), names, file: None, is_sealed: false, count: 0 }
     }
 
     fn place(&self, place: u64) -> String {
@@ -81,7 +90,9 @@ impl Rejects {
         let Some(file) = &mut self.file else { return Ok(()) };
         let column = bad.column.unwrap_or_default();
         let about = [line.as_bytes(), column.as_bytes(), bad.reason.as_bytes(), bad.text.as_slice()];
-        file.write_record(about.into_iter().chain(record.iter().map(AsRef::as_ref))).with_context(context)?;
+        file.writer
+            .write_record(about.into_iter().chain(record.iter().map(AsRef::as_ref)))
+            .with_context(context)?;
         self.count += 1;
         Ok(())
     }
@@ -102,44 +113,49 @@ impl Rejects {
         .into())
     }
 
-    /// Writes what is left and syncs it.
-    pub fn finish(mut self) -> Result<u64> {
-        if let (Some(file), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) {
-            let context = || format!("cannot write the rejected rows to {}", path.display());
-            let file =
-                file.into_inner().map_err(|error| anyhow!("{}", error.error())).with_context(context)?;
-            let file =
-                file.into_inner().map_err(|error| anyhow!("{}", error.error())).with_context(context)?;
-            file.sync_all().with_context(context)?;
-        }
-        Ok(self.count)
+    /// Makes the file durable and gives it its name. Nothing may be committed before: the rows in it would be nowhere.
+    ///
+    /// # Errors
+    /// The file cannot be written, or there is one of its name by now.
+    pub fn seal(&mut self) -> Result<()> {
+        let (Some(file), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) else {
+            return Ok(());
+        };
+        let RejectsFile { mut writer, building } = file;
+        let write = || -> Result<()> {
+            writer.flush()?;
+            building.file().sync_all()?;
+            building.take_place(path)?;
+            self.is_sealed = true;
+            Ok(File::open(folder(path))?.sync_all()?)
+        };
+        write().with_context(|| {
+            format!("cannot write the rejected rows to {}; nothing was loaded", path.display())
+        })
     }
 
     /// Removes the file: the other rows of this import were not loaded.
-    pub fn discard(mut self) {
-        if let (Some(_), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) {
-            let _ = std::fs::remove_file(path);
+    pub fn discard(self) {
+        if let (true, OnError::Reject { file: path, .. }) = (self.is_sealed, &self.on_error) {
+            let _ = fs::remove_file(path);
         }
     }
 }
 
 /// Creates a new file: one that exists holds rejected rows of an earlier import, which the user may need.
-fn create(path: &Path) -> Result<csv::Writer<BufWriter<File>>> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let context = |error: &io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => format!(
+fn create(path: &Path) -> Result<RejectsFile> {
+    let create = || -> Result<Building> {
+        ensure!(
+            fs::symlink_metadata(path).is_err(),
             "{} is there already, and dyno writes rejected rows over no file: --rejects names another",
             path.display()
-        ),
-        _ => format!("cannot make {} for the rejected rows", path.display()),
+        );
+        let building = Building::unnamed(path);
+        building.with_context(|| format!("cannot make {} for the rejected rows", path.display()))
     };
-    let file = file
-        .map_err(|error| {
-            let context = context(&error);
-            anyhow::Error::from(error).context(context)
-        })
-        .input()?;
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(BufWriter::new(file));
+    let building = create().input()?;
+    let file = BufWriter::new(building.file().try_clone()?);
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(file);
     writer.write_record(["line", "column", "reason", "text", "record"])?;
-    Ok(writer)
+    Ok(RejectsFile { writer, building })
 }

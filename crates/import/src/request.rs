@@ -66,7 +66,37 @@ pub enum OnConflict {
     Update,
 }
 
+/// Bytes of memory that an import takes unless the request says otherwise.
+const MEMORY: usize = 512 << 20;
+
 impl Request {
+    /// A request that leaves to the file what it can: a new table of all columns, with inferred types.
+    pub fn new(source: Source) -> Request {
+        Request {
+            source,
+            more: Vec::new(),
+            choose: Choose::default(),
+            delimiter: None,
+            header: None,
+            quote: Some(b'"'),
+            escape: None,
+            comment: None,
+            skip: 0,
+            encoding: None,
+            nulls: Vec::new(),
+            nulls_of: Vec::new(),
+            table: None,
+            types: Types::Inferred,
+            if_exists: IfExists::Fail,
+            primary_key: Vec::new(),
+            indexes: Vec::new(),
+            memory: MEMORY,
+            on_error: OnError::Stop,
+            on_conflict: OnConflict::Error,
+            key: Vec::new(),
+        }
+    }
+
     /// All files.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         [&self.source].into_iter().chain(&self.more)

@@ -2,8 +2,9 @@
 
 use anyhow::{Result, ensure};
 
-use crate::records::{Flaw, Record};
+use crate::records::Record;
 use crate::rewrite::Rewrite;
+use crate::syntax::Flaw;
 
 /// Columns that are chosen, as the command line says it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,6 +23,9 @@ pub struct Shape {
     /// Fields of a record.
     width: usize,
     picks: Vec<Pick>,
+    /// Spellings of NULL for each pick. They are found before a field is written in another form, which may look like
+    /// one: the `no` of a BOOLEAN becomes 0.
+    nulls: Vec<Vec<Vec<u8>>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +69,7 @@ impl Shape {
             let is_same = |other: &String| other.eq_ignore_ascii_case(name);
             ensure!(!names[..place].iter().any(is_same), "two columns would be called '{name}'");
         }
-        Ok((Shape { width: fields.len(), picks }, names))
+        Ok((Shape { width: fields.len(), picks, nulls: Vec::new() }, names))
     }
 
     /// True if all fields come to the table unchanged and in their order.
@@ -79,6 +83,16 @@ impl Shape {
         if let Some(Pick::Field(_, own)) = self.picks.get_mut(column) {
             *own = rewrite;
         }
+    }
+
+    /// The same with the spellings of NULL for each column.
+    pub fn with_nulls(&self, nulls: impl Iterator<Item = Vec<Vec<u8>>>) -> Shape {
+        Shape { nulls: nulls.collect(), ..self.clone() }
+    }
+
+    /// True if the fields of a column come to it in another form.
+    pub fn rewrites(&self, column: usize) -> bool {
+        matches!(self.picks.get(column), Some(Pick::Field(_, rewrite)) if *rewrite != Rewrite::None)
     }
 
     /// The numbers of the file's fields that fill the columns; None for the file's name.
@@ -97,13 +111,14 @@ impl Shape {
         }
     }
 
-    /// Brings the fields of a record into the order of the table's columns. New texts are put behind the record's.
+    /// Brings the fields of a record into the order of the table's columns. New texts are put behind the record's, and
+    /// columns whose field is NULL are marked.
     pub fn apply(
         &self,
         text: &mut Vec<u8>,
         start: usize,
         record: &mut Record,
-        fields: &mut Vec<(u32, u32)>,
+        (fields, is_null): (&mut Vec<(u32, u32)>, &mut [bool]),
         file: &str,
     ) {
         if fields.len() != self.width {
@@ -117,7 +132,13 @@ impl Shape {
                 Pick::Field(field, Rewrite::None) => picked.push(fields[*field]),
                 Pick::Field(field, rewrite) => {
                     let (from, to) = fields[*field];
-                    match rewrite.apply(&text[start + from as usize..start + to as usize]) {
+                    let own = &text[start + from as usize..start + to as usize];
+                    if self.nulls.get(column).is_some_and(|nulls| nulls.iter().any(|null| null == own)) {
+                        is_null[column] = true;
+                        picked.push((from, to));
+                        continue;
+                    }
+                    match rewrite.apply(own) {
                         Some(written) => picked.push(put(text, start, record, &written)),
                         None => {
                             record.flaw = record.flaw.or(Flaw::Form { column: column as u32 });

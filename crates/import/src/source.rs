@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use encoding_rs::Encoding;
 
 use crate::encoding::Decoder;
@@ -174,6 +174,22 @@ impl Source {
         read: Arc<AtomicU64>,
         is_unwanted: Arc<AtomicBool>,
     ) -> Result<Opened> {
+        self.open_sampled(encoding, self.sample_size(), read, is_unwanted)
+    }
+
+    /// The bytes of text that are looked at first.
+    pub fn sample_size(&self) -> u64 {
+        SAMPLE[usize::from(!self.is_repeatable())]
+    }
+
+    /// The same with a beginning of `limit` bytes.
+    pub fn open_sampled(
+        &self,
+        encoding: Option<&'static Encoding>,
+        limit: u64,
+        read: Arc<AtomicU64>,
+        is_unwanted: Arc<AtomicBool>,
+    ) -> Result<Opened> {
         let file = match self {
             Source::File(path) => {
                 let file =
@@ -207,7 +223,6 @@ impl Source {
         if encoding != encoding_rs::UTF_8 {
             text = Box::new(BufReader::with_capacity(BLOCK, Decoder::new(text, encoding)));
         }
-        let limit = SAMPLE[usize::from(!self.is_repeatable())];
         let mut sample = Vec::with_capacity(limit as usize);
         let taken = (&mut text).take(limit).read_to_end(&mut sample);
         taken.with_context(|| format!("cannot read {}", self.name())).input()?;
@@ -220,6 +235,10 @@ impl Source {
 
 /// The encoding of a label, as web pages and `iconv` spell it.
 pub fn encoding(label: &str) -> Result<&'static Encoding> {
+    ensure!(
+        !["ascii", "us-ascii"].contains(&label.to_ascii_lowercase().as_str()),
+        "ASCII is read as UTF-8, which it is a part of: leave --encoding {label} out"
+    );
     Encoding::for_label(label.as_bytes()).with_context(|| {
         format!("no encoding is called '{label}': write utf-8, latin1, windows-1252, utf-16le or another label of encoding.spec.whatwg.org")
     })
@@ -235,6 +254,8 @@ fn packing(start: &[u8]) -> Packing {
     match start {
         [0x1f, 0x8b, ..] => Packing::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        // A frame that is to be skipped, with which some programs begin.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
         _ => Packing::Plain,
     }
 }
@@ -251,78 +272,4 @@ impl Read for Counted {
         self.read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
-}
-
-/// True if it is a Parquet file.
-pub fn is_parquet(sample: &[u8]) -> bool {
-    sample.starts_with(b"PAR1")
-}
-
-/// Refuses what is a table in another format by its first bytes.
-pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
-    if is_parquet(sample) {
-        if cfg!(feature = "parquet") {
-            return Ok(());
-        }
-        bail!(
-            "{name} is a Parquet file, which this dyno was built without: cargo build --release -p dyno --features parquet"
-        );
-    }
-    let unknown: [(&[u8], &str); 4] =
-        [(b"PK\x03\x04", "zip"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2"), (b"7z\xbc\xaf\x27\x1c", "7z")];
-    if let Some((_, format)) = unknown.iter().find(|(start, _)| sample.starts_with(start)) {
-        bail!(
-            "{name} is packed by {format}, which dyno does not unpack: unpack it first (dyno reads gzip and zstd)"
-        );
-    }
-    if sample.starts_with(crate::sqlite::MAGIC) {
-        bail!("{name} is a SQLite database and no text");
-    }
-    let start = sample.trim_ascii_start();
-    let begins =
-        |word: &str| start.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()));
-    if ["<!doctype", "<html", "<?xml"].into_iter().any(begins) {
-        bail!(
-            "{name} is a page of HTML or XML and no table of text: perhaps a server sent an error page in its place. Look \
-             at it; --delimiter loads it all the same"
-        );
-    }
-    if is_json(start) {
-        bail!(
-            "{name} is JSON, of which dyno reads one object on each line: jq -c '.[]' FILE makes such lines of an array; \
-             --delimiter loads it as text"
-        );
-    }
-    Ok(())
-}
-
-/// True if a text begins as JSON does: with an object, or with an array of objects or arrays.
-fn is_json(text: &[u8]) -> bool {
-    let inside = |text: &[u8], open: u8| {
-        let rest = text.strip_prefix(&[open])?.trim_ascii_start();
-        rest.first().copied()
-    };
-    matches!(inside(text, b'{'), Some(b'"' | b'}')) || matches!(inside(text, b'['), Some(b'{' | b'['))
-}
-
-/// Refuses what is probably no text, or text in another encoding. A zero byte here or there is a letter like others, at
-/// the beginning as at any other place.
-pub fn check_zeros(sample: &[u8], name: &str) -> Result<()> {
-    let start = &sample[..sample.len().min(4096)];
-    let zeros = start.iter().filter(|byte| **byte == 0).count();
-    ensure!(
-        is_parquet(sample) || zeros * 10 < start.len().max(1),
-        "{name} holds many zero bytes at its beginning: it is no text, or UTF-16 without its mark (--encoding utf-16le); \
-         --encoding utf-8 loads it with them"
-    );
-    Ok(())
-}
-
-/// The delimiter that a first line `sep=;` states, as spreadsheets write it.
-pub fn written_delimiter(sample: &[u8]) -> Option<u8> {
-    let (word, rest) = sample.split_at_checked(4)?;
-    let (&delimiter, rest) = rest.split_first()?;
-    let is_written =
-        word.eq_ignore_ascii_case(b"sep=") && (rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
-    (is_written && delimiter.is_ascii() && !b"\"\r\n".contains(&delimiter)).then_some(delimiter)
 }

@@ -50,7 +50,7 @@ impl Table {
     pub fn check_keys(&mut self) -> Result<()> {
         let columns = &self.columns;
         for name in self.primary_key.iter_mut().chain(self.indexes.iter_mut().flatten()) {
-            match columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)) {
+            match named_column(columns, name) {
                 Some(column) => *name = column.name.clone(),
                 None => bail!("the table has no column '{name}'; it has {}", list(columns)),
             }
@@ -90,7 +90,12 @@ impl Types {
         ensure!(parts.iter().all(|part| !part.trim().is_empty()), "'{text}' leaves a type out");
         let named: Vec<(String, String)> = parts
             .iter()
-            .filter_map(|part| part.rsplit_once(':'))
+            .filter_map(|part| {
+                // A form such as DATE(DD:MM:YYYY) may hold the mark.
+                let end = part.rfind('(').filter(|_| part.trim_end().ends_with(')')).unwrap_or(part.len());
+                let mark = part[..end].rfind(':')?;
+                Some((&part[..mark], &part[mark + 1..]))
+            })
             .map(|(name, kind)| (name.trim().to_owned(), kind.trim().to_owned()))
             .collect();
         match named.len() {
@@ -142,6 +147,12 @@ pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> 
     Ok(names)
 }
 
+/// The column of a name; if none has just that, one that differs only in case.
+pub fn named_column<'c>(columns: &'c [Column], name: &str) -> Option<&'c Column> {
+    let exact = columns.iter().find(|column| column.name == name);
+    exact.or_else(|| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)))
+}
+
 /// The columns' names for a message.
 pub fn list(columns: &[Column]) -> String {
     columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -159,6 +170,12 @@ mod tests {
         );
         let named = vec![("a b".to_owned(), "decimal(8,2)".to_owned()), ("c".to_owned(), "TEXT".to_owned())];
         assert_eq!(Types::parse("a b:decimal(8,2),c:TEXT").unwrap(), Types::Named(named));
+        let named = vec![("d".to_owned(), "DATE(DD:MM:YYYY)".to_owned())];
+        assert_eq!(Types::parse("d:DATE(DD:MM:YYYY)").unwrap(), Types::Named(named));
+        assert_eq!(
+            Types::parse("DATE(DD:MM:YYYY)").unwrap(),
+            Types::InOrder(vec!["DATE(DD:MM:YYYY)".into()])
+        );
         assert!(Types::parse("a:TEXT,INTEGER").is_err());
         assert!(Types::parse("TEXT,").is_err());
     }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use sqlite_pages::Pages;
 
-use crate::explain::{Program, literal};
 use crate::fill::Filled;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
+
+/// A program for people: the language's name and the template.
+pub type Program = (&'static str, &'static str);
 
 /// The table's state before, and the action it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub trait Target {
     ///
     /// # Errors
     /// The database cannot be asked.
-    fn losses(&mut self, _table: &str) -> Result<Vec<String>> {
+    fn losses(&mut self, _table: &Table) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
     /// Notes for the user on the load that is done, in sentences.
@@ -53,11 +55,11 @@ pub trait Target {
     fn added(&self) -> Option<u64> {
         None
     }
-    /// Removes what imports left that were killed; what it was, in sentences.
+    /// Removes what imports left that were killed. In sentences: what it was, and what could not be removed.
     ///
     /// # Errors
     /// The database cannot be asked, or killed imports leave nothing in it.
-    fn clean(&mut self) -> Result<Vec<String>> {
+    fn clean(&mut self) -> Result<(Vec<String>, Vec<String>)> {
         bail!("an import into SQLite that is killed leaves nothing that --clean-up could remove")
     }
     /// True if it wants numbers as numbers, and not as their text.
@@ -92,7 +94,8 @@ pub trait Target {
     fn folder(&self) -> PathBuf {
         PathBuf::from(".")
     }
-    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the existing table.
+    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the existing table. Right
+    /// before it commits it calls `seal`, which makes the rejected rows durable.
     ///
     /// # Errors
     /// Nothing was loaded.
@@ -101,10 +104,12 @@ pub trait Target {
         _table: &Table,
         _watch: &dyn ImportObserver,
         _fill: &dyn Fn(&Pages) -> Result<Filled>,
+        _seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         bail!("this database's pages are not written by dyno")
     }
-    /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did.
+    /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did, and calls
+    /// [`Rows::seal`].
     ///
     /// # Errors
     /// Nothing was loaded.
@@ -115,4 +120,20 @@ pub trait Target {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached>;
+}
+
+/// The losses with a table that is replaced, as a sentence.
+pub fn said_losses(what: &[String]) -> Vec<String> {
+    match what {
+        [] => Vec::new(),
+        what => vec![format!(
+            "--replace drops with the old table: {}. Make them again where they are wanted.",
+            what.join(", ")
+        )],
+    }
+}
+
+/// A text as the SQL standard writes it.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }

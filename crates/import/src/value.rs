@@ -1,6 +1,7 @@
 //! One field: whether it fits a column, and the value that it then is. Nothing is rounded or cut.
 
 use crate::digits;
+use crate::forms::{Form, characters};
 
 /// The kind of values that a column takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +31,8 @@ pub enum Kind {
         /// The most characters.
         longest: Option<u32>,
     },
+    /// A type that takes more texts than it keeps.
+    Form(Form),
     /// A type that only the database can read: the text goes there as it is.
     AsIs,
     /// Nothing but empty fields was seen: the first value decides the type.
@@ -41,10 +44,12 @@ impl Kind {
     pub const INTEGER: Kind = Kind::Integer { min: i64::MIN, max: i64::MAX };
     /// Any text.
     pub const TEXT: Kind = Kind::Text { longest: None };
+    /// PostgreSQL's numeric without limits that a user would meet.
+    pub const DECIMAL: Kind = Kind::Decimal { precision: 131_072 + 16_383, scale: 16_383 };
 
     /// True if an empty field means NULL, since it cannot be a value.
     pub fn empty_is_null(self) -> bool {
-        !matches!(self, Kind::Text { .. } | Kind::Empty)
+        !matches!(self, Kind::Text { .. } | Kind::Empty | Kind::Form(Form::Padded { .. }))
     }
 
     /// The requirement on a value, for people.
@@ -54,11 +59,13 @@ impl Kind {
             Kind::Integer { min, max } => format!("is no integer from {min} to {max}"),
             Kind::Real => "is no REAL that is the same number when printed".into(),
             Kind::Real32 => "is no number that four bytes hold without rounding".into(),
+            Kind::DECIMAL => "is no number in decimal digits".into(),
             Kind::Decimal { precision, scale } => {
                 format!("is no number of {precision} digits, {scale} of them after the point")
             }
             Kind::Numeric => "is a number that SQLite would round".into(),
             Kind::Text { longest } => format!("is longer than {} characters", longest.unwrap_or(u32::MAX)),
+            Kind::Form(form) => form.wants(),
             Kind::AsIs => "cannot be stored".into(),
             Kind::Empty => "is the first value of a column that was empty until here".into(),
         }
@@ -94,6 +101,7 @@ pub fn read(kind: Kind, field: &[u8]) -> Result<Value, String> {
         }
         Kind::Numeric => numeric(field),
         Kind::Text { longest } => fits(field, longest).then_some(Value::Text),
+        Kind::Form(form) => form.fits(field).then_some(Value::Text),
         Kind::AsIs => Some(Value::Text),
         Kind::Empty => field.is_empty().then_some(Value::Text),
     };
@@ -112,22 +120,26 @@ pub fn real(field: &[u8]) -> Option<f64> {
     digits::decimal(field).or_else(read)
 }
 
-/// The value that SQLite's NUMERIC makes of a text. SQLite would silently round a number of more than 15 digits.
+/// The value that SQLite's NUMERIC makes of a text. SQLite would silently round a number of more than 15 digits, make
+/// infinity of one that no double holds, and leave out spaces around one and what is behind a zero byte.
 fn numeric(field: &[u8]) -> Option<Value> {
     if let Some(number) = integer(field) {
         return Some(Value::Integer(number));
     }
-    let text = field.trim_ascii();
-    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
-        Some(number) if number.is_finite() => real(field).map(Value::Real),
-        _ => Some(Value::Text),
-    }
+    let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    let end = memchr::memchr(0, field).unwrap_or(field.len());
+    let start = field[..end].iter().position(|byte| !is_space(byte)).unwrap_or(end);
+    let text = std::str::from_utf8(&field[start..end])
+        .unwrap_or_default()
+        .trim_end_matches(|letter: char| letter.is_ascii() && is_space(&(letter as u8)));
+    // The words that Rust reads, such as inf, are texts.
+    let is_number = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+        && text.parse::<f64>().is_ok();
+    if is_number { real(field).map(Value::Real) } else { Some(Value::Text) }
 }
 
 fn fits(field: &[u8], longest: Option<u32>) -> bool {
-    // The first byte of a character is any but 0b10xxxxxx.
-    longest
-        .is_none_or(|longest| field.iter().filter(|byte| (**byte as i8) >= -64).count() <= longest as usize)
+    longest.is_none_or(|longest| characters(field) <= longest as usize)
 }
 
 /// A decimal number as it is written: significant digits without zeros at either end, and the power of
@@ -153,7 +165,7 @@ impl Number<'_> {
             return None;
         }
         let text = std::str::from_utf8(field).ok()?;
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
+        let value: f64 = text.parse().ok()?;
         let (digits, power) = shape(body)?;
         if digits == 0 && body.len() < field.len() {
             return None;
@@ -163,11 +175,32 @@ impl Number<'_> {
 
     fn fits_f64(&self) -> bool {
         // Any 15 digits survive a double.
-        self.digits <= 15 && self.power.abs() < 300 || self.is_printed_as(&format!("{:e}", self.value.abs()))
+        self.digits <= 15 && self.power.abs() < 300
+            || self.value.is_finite() && self.is_shortest(&format!("{:e}", self.value.abs()), self.value)
     }
 
     fn fits_f32(&self) -> bool {
-        self.is_printed_as(&format!("{:e}", (self.value as f32).abs()))
+        let value: f32 = self.text.parse().unwrap_or(f32::INFINITY);
+        value.is_finite() && self.is_shortest(&format!("{:e}", value.abs()), value.into())
+    }
+
+    /// True if this is a shortest spelling of the value, of which `printed` is one. Where the value lies in the middle
+    /// between two of them, one program prints the one and another the other.
+    fn is_shortest(&self, printed: &str, value: f64) -> bool {
+        self.is_printed_as(printed)
+            || shape(printed.as_bytes()) == Some((self.digits, self.power)) && self.is_as_near(value)
+    }
+
+    /// True if the value ends in a 5 behind the digits of this number, rounded up or down.
+    #[cold]
+    fn is_as_near(&self, value: f64) -> bool {
+        let exact = significant(&format!("{:.*e}", EXACT, value.abs()));
+        let (Ok(own), Ok(exact)) = (significant(self.text).parse::<u128>(), exact.parse::<u128>()) else {
+            return false;
+        };
+        // The same power of ten: with one digit more, the value is ten times as large.
+        let is_one_longer = exact.checked_ilog10() == own.checked_ilog10().map(|digits| digits + 1);
+        is_one_longer && (own * 10).abs_diff(exact) == 5
     }
 
     fn fits(&self, precision: u32, scale: u32) -> bool {
@@ -176,13 +209,19 @@ impl Number<'_> {
     }
 
     fn is_printed_as(&self, printed: &str) -> bool {
-        let digits = |text: &str| -> String {
-            let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-            let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-            digits.trim_matches('0').to_owned()
-        };
-        shape(printed.as_bytes()) == Some((self.digits, self.power)) && digits(printed) == digits(self.text)
+        shape(printed.as_bytes()) == Some((self.digits, self.power))
+            && significant(printed) == significant(self.text)
     }
+}
+
+/// Digits behind the point that every double has at most, written as d.ddd…e….
+const EXACT: usize = 770;
+
+/// The digits of a number without zeros at either end.
+fn significant(text: &str) -> String {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').to_owned()
 }
 
 /// The number of significant digits, and the power of ten before them; `(0, 0)` for zero.
@@ -230,7 +269,19 @@ mod tests {
         {
             assert_eq!(real(text.as_bytes()), None, "{text}");
         }
-        assert!(read(Kind::Real32, b"0.1").is_ok());
+        // Two shortest spellings are as near; Python and PostgreSQL print the second.
+        for text in ["1732464000123.0313", "1732464000123.0312", "874789728335885.2", "874789728335885.3"] {
+            assert!(real(text.as_bytes()).is_some(), "{text}");
+        }
+        for text in ["1732464000123.0311", "1732464000123.0314", "3e-324", "5.1e-324", "9007199254740993"] {
+            assert!(real(text.as_bytes()).is_none(), "{text}");
+        }
+        for text in ["0.1", "2.0955682e+06", "2095568.2", "2095568.3", "1e-45", "123456.78"] {
+            assert!(read(Kind::Real32, text.as_bytes()).is_ok(), "{text}");
+        }
+        for text in ["2095568.15", "2e-45", "1e39", "999999.99"] {
+            assert!(read(Kind::Real32, text.as_bytes()).is_err(), "{text}");
+        }
         assert!(read(Kind::Real32, b"16777217").is_err());
     }
 
@@ -240,6 +291,10 @@ mod tests {
         for text in ["1.25", "999.99", "0", "1.250", "-12e1"] {
             assert_eq!(read(kind, text.as_bytes()), Ok(Value::Text), "{text}");
         }
+        for text in ["0.1", "1e400", "-12345678901234567890.5"] {
+            assert_eq!(read(Kind::DECIMAL, text.as_bytes()), Ok(Value::Text), "{text}");
+        }
+        assert!(read(Kind::DECIMAL, b"007").is_err() && read(Kind::DECIMAL, b"NaN").is_err());
         for text in ["1.255", "1000", "abc"] {
             assert!(read(kind, text.as_bytes()).is_err(), "{text}");
         }
@@ -250,7 +305,28 @@ mod tests {
         assert_eq!(read(Kind::Numeric, b"2014-01-01"), Ok(Value::Text));
         assert_eq!(read(Kind::Numeric, b"12"), Ok(Value::Integer(12)));
         assert_eq!(read(Kind::Numeric, b"1.5"), Ok(Value::Real(1.5)));
-        assert!(read(Kind::Numeric, b"0.1234567890123456789").is_err());
+        for text in [
+            "0.1234567890123456789",
+            "1e400",
+            "12e4567",
+            "-9e999",
+            "1\0",
+            "\x0b131",
+            " 7",
+            "7\t",
+            "007",
+            "-0",
+        ] {
+            assert!(read(Kind::Numeric, text.as_bytes()).is_err(), "{text:?}");
+        }
+        for text in ["inf", "-infinity", "nan", "1e", "x\0", "", " ", "12-3", "0x10", "1 2"] {
+            assert_ne!(
+                read(Kind::Numeric, text.as_bytes())
+                    .map(|value| matches!(value, Value::Real(_) | Value::Integer(_))),
+                Ok(true),
+                "{text:?}"
+            );
+        }
         assert!(read(Kind::Text { longest: Some(2) }, "äö".as_bytes()).is_ok());
         assert!(read(Kind::Text { longest: Some(2) }, b"abc").is_err());
     }

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Key;
+use dyno_launch::waiting::{wait_at_most, within};
+use dyno_launch::{environment, placed};
 use dyno_needs as needs;
 use dyno_record::Placement;
 use nix::mount::{MntFlags, umount2};
@@ -25,8 +27,6 @@ use nix::unistd::{Pid, Uid};
 
 use crate::machine::mounts;
 use crate::scratch::note_mount;
-use crate::waiting::{wait_at_most, within};
-use crate::{environment, placement};
 
 const PROGRAM: &str = "gocryptfs";
 /// The type of its file systems in the kernel's table.
@@ -156,7 +156,7 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
         command.arg("-allow_other");
     }
     command.arg(encrypted).arg(clear);
-    placement::prepare(placement, &mut command).context("cannot place the file system")?;
+    placed::prepare(placement, &mut command).context("cannot place the file system")?;
     // Instead of a kill, after which the folder would stay mounted and dead.
     // SAFETY: between fork and exec, one system call on plain numbers.
     unsafe { command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?)) };
@@ -271,6 +271,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::placement;
 
     /// A file system with its key, in a new folder; prints a message if the program is not installed.
     fn mounted() -> Option<(TempDir, Key, Mounted)> {

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use dyno_launch::descendants;
 use dyno_record::Others;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 
 use crate::metronome;
-use crate::server::descendants;
 
 /// The process from which the kernel's threads descend.
 const KERNEL_THREADS: u32 = 2;

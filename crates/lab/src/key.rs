@@ -1,7 +1,7 @@
 //! The key of a run's encrypted databases: from `DYNO_KEY`, from a file, or made for the run.
 //!
 //! It goes to runners in the job and to private servers in memory that has no name, and nowhere else: it is
-//! no part of a contender, and no message tells it.
+//! no part of a contender, and no message contains it.
 
 use std::env;
 use std::ffi::CStr;
@@ -16,7 +16,7 @@ use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// The variable that may hold a key.
-pub const VARIABLE: &str = "DYNO_KEY";
+pub const VARIABLE: &str = dyno_launch::environment::KEY;
 
 /// What the environment held, without which dyno goes on.
 static FROM_ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();

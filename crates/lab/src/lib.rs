@@ -6,10 +6,8 @@
 mod around;
 pub mod content;
 pub mod doctor;
-pub mod environment;
 pub mod file_system;
 mod interference;
-pub mod interrupts;
 pub mod key;
 pub mod machine;
 pub mod metronome;
@@ -20,4 +18,3 @@ pub mod run;
 pub mod scratch;
 pub mod server;
 pub mod trial;
-pub mod waiting;

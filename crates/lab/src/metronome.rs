@@ -9,10 +9,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Instant;
 
+use dyno_launch::placed;
 use dyno_record::Placement;
 use nix::time::{ClockId, clock_gettime};
-
-use crate::placement;
 
 /// The count of numbers that the work draws.
 const DRAWS: u64 = 800_000;
@@ -40,7 +39,7 @@ impl Metronome {
         let placement = placement.clone();
         thread::spawn(move || {
             // Without access to these CPUs, the beats would mean nothing.
-            if placement::enter_thread(&placement).is_err() {
+            if placed::enter_thread(&placement).is_err() {
                 return;
             }
             let words = words();
@@ -111,6 +110,7 @@ fn processor_time() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::placement;
 
     #[test]
     fn the_words_are_one_cycle() {

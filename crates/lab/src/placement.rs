@@ -14,14 +14,13 @@
 //! Units: CPUs are the kernel's numbers, from 0; `nice` is from -20 (first) to 19 (last).
 
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 
+use dyno_launch::placed::{cpu_set, set_nice};
 use dyno_record::{Placement, cpu_list};
 use nix::errno::Errno;
 use nix::libc;
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::{Pid, getpid};
+use nix::sched::sched_setaffinity;
+use nix::unistd::Pid;
 
 use crate::machine::{Topology, allowed_cpus};
 
@@ -107,50 +106,6 @@ pub fn apply_to_self(placement: &Placement) -> Result<(), PlacementError> {
     Ok(())
 }
 
-/// Makes a command start in its place: on the runner's CPUs, at its priority, at the head of a new process group, and
-/// killed when dyno dies.
-///
-/// - The group lets dyno end a runner with all that it started, and keeps an interrupt from the
-///   terminal to dyno, which decides what to do with the trial. So dyno must end the group itself.
-/// - The death signal reaches the started process only, not what that starts in turn, and is sent
-///   when the *thread* that started it ends, not the process. Start runners from a thread that
-///   lives as long as they do.
-///
-/// A refusal by the system becomes the error of [`Command::spawn`].
-///
-/// # Errors
-/// The runner's CPUs are beyond what a set of CPUs holds.
-pub fn prepare(placement: &Placement, command: &mut Command) -> io::Result<()> {
-    let set = cpu_set(&placement.runner_cpus)?;
-    let nice = placement.nice;
-    let parent = getpid();
-    command.process_group(0);
-    // SAFETY: between fork and exec only calls that are safe in a signal handler may be made. The
-    // closure makes system calls on values that it owns; it allocates nothing and takes no lock.
-    unsafe { command.pre_exec(move || enter(&set, nice, parent)) };
-    Ok(())
-}
-
-/// The started process's own part, between fork and exec: system calls only.
-fn enter(set: &CpuSet, nice: i32, parent: Pid) -> io::Result<()> {
-    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
-    // dyno may have died before the signal was asked for; then no signal would come.
-    if nix::unistd::getppid() != parent {
-        return Err(Errno::ESRCH.into());
-    }
-    sched_setaffinity(Pid::from_raw(0), set)?;
-    Ok(set_nice(nice)?)
-}
-
-/// Places the calling thread as runners are placed.
-///
-/// # Errors
-/// The CPUs or the priority cannot be had.
-pub fn enter_thread(placement: &Placement) -> io::Result<()> {
-    sched_setaffinity(Pid::from_raw(0), &cpu_set(&placement.runner_cpus)?)?;
-    Ok(set_nice(placement.nice)?)
-}
-
 /// The calling thread's priority, 0 if the system does not report it.
 fn own_nice() -> i32 {
     // -1 is a priority as well as a sign of failure; only the error number distinguishes the two.
@@ -160,22 +115,10 @@ fn own_nice() -> i32 {
     if Errno::last_raw() == 0 { nice } else { 0 }
 }
 
-/// Sets the calling thread's priority.
-fn set_nice(nice: i32) -> Result<(), Errno> {
-    // SAFETY: a system call on plain numbers. The type of the first differs between C libraries.
-    Errno::result(unsafe { libc::setpriority(libc::PRIO_PROCESS as _, 0, nice) }).map(drop)
-}
-
 /// Whether the system grants a priority: tried on a thread that ends at once, since priorities belong
 /// to threads. The rights and limits behind the answer are too many to work out.
 fn try_nice(nice: i32) -> Result<(), Errno> {
     std::thread::spawn(move || set_nice(nice)).join().unwrap_or(Err(Errno::UnknownErrno))
-}
-
-fn cpu_set(cpus: &[usize]) -> Result<CpuSet, Errno> {
-    let mut set = CpuSet::new();
-    cpus.iter().try_for_each(|&cpu| set.set(cpu))?;
-    Ok(set)
 }
 
 fn asked_cpus(text: &str, allowed: &[usize]) -> Result<Vec<usize>, PlacementError> {

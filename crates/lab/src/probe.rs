@@ -38,8 +38,8 @@ impl Prober<'_> {
         let place = self.servers.place(contender)?;
         let directory = self.scratch.trial_in(&place)?;
         let mut job = self.plan.job(contender, directory.path());
-        job.server = self.servers.reach(contender)?;
-        let trial = self.conduct.run_tidily(contender, &job, |_| {})?;
+        let served = self.conduct.attach(contender, &mut job, self.servers)?;
+        let trial = self.conduct.run_tidily(contender, &job, served.as_ref(), |_| {})?;
         trial.left.iter().for_each(|left| observer.warn(left));
         Ok(histories(&trial))
     }

@@ -1,5 +1,7 @@
 //! The table of a library's functions, resolved once.
 
+use std::mem;
+
 use anyhow::{Context, Result};
 
 use crate::Library;
@@ -44,8 +46,6 @@ macro_rules! functions {
                 #[doc = concat!("`", $crate::symbol!($prefix, $maybe $(, $other)?), "`, which not every version has.")]
                 pub $maybe: Option<unsafe extern "C" fn($($given),*) $(-> $gives)?>,
             )*)?
-            /// Keeps the functions in memory.
-            _library: $crate::Library,
         }
 
         impl $api {
@@ -56,11 +56,12 @@ macro_rules! functions {
                 // SAFETY: these are the signatures of the library's header. A library that has functions of
                 // these names with others is another one.
                 let table = unsafe { $crate::Table::new(library, should_be) };
-                Ok($api {
+                let api = $api {
                     $($name: table.look_up($crate::symbol!($prefix, $name $(, $symbol)?))?,)*
                     $($($maybe: table.look_up($crate::symbol!($prefix, $maybe $(, $other)?)).ok(),)*)?
-                    _library: table.into_library(),
-                })
+                };
+                table.keep_loaded();
+                Ok(api)
             }
         }
     };
@@ -105,8 +106,9 @@ impl Table {
         found.with_context(|| format!("it has no function {name}: it is not {}", self.should_be))
     }
 
-    /// The library, to be kept for as long as its functions are.
-    pub fn into_library(self) -> Library {
-        self.library
+    /// Keeps the library loaded until the process ends: its functions stay callable, and dyno, which reads from the kernel
+    /// what a runner has mapped, finds the library also after the database was closed.
+    pub fn keep_loaded(self) {
+        mem::forget(self.library);
     }
 }

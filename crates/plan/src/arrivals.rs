@@ -11,9 +11,9 @@ use dyno_protocol::{StepFile, TimeWindow};
 use dyno_record::Parameters;
 use dyno_suite::{Course, Mix, Model, Suite, Test};
 
-use super::arrays::stream;
+use super::contents::stream;
 use super::draws::{Arrived, Draws};
-use super::steps::width;
+use super::step_layout::width;
 
 /// The most that arrives in a trial, in bytes: a second's work of dyno.
 const MOST_BYTES: u64 = 256 << 20;

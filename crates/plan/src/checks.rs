@@ -27,6 +27,7 @@ pub(crate) fn check_clients(
         mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
     check_ways(&mixes, contender)?;
     check_protocol(suite, selection, contender)?;
+    check_patience(suite, selection, contender)?;
     let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
     if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
         && let Some(setting) = contender.engine.alone(&contender.settings)
@@ -73,6 +74,28 @@ fn check_protocol(suite: &Suite, selection: &[Selection], contender: &Contender)
                  has not prepared or kept: leave the contender out",
                 class.name.get_ref(),
                 test.id,
+                contender.label
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The contender's runner must repeat operations for as long as their classes say: one that does not know the key would
+/// repeat them for as long as the mix says, and report that.
+fn check_patience(suite: &Suite, selection: &[Selection], contender: &Contender) -> Result<()> {
+    if contender.runner.class_patience {
+        return Ok(());
+    }
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    for (test, _) in chosen {
+        if let Some(class) = test.classes.iter().find(|class| class.patience.is_some()) {
+            bail!(
+                "class {} of test {} has a `patience` of its own, and the runner {} of {} has one for all classes: leave the \
+                 contender out, or state `class_patience = true` in its runner.toml if it keeps `patience_ns` of a class",
+                class.name.get_ref(),
+                test.id,
+                contender.runner.name,
                 contender.label
             );
         }

@@ -6,7 +6,9 @@
 mod arrays;
 mod arrivals;
 mod checks;
+mod contents;
 mod draws;
+mod last;
 mod mix;
 mod planned;
 pub mod probes;
@@ -14,6 +16,7 @@ pub mod records;
 mod row;
 mod selection;
 mod size;
+mod step_layout;
 mod steps;
 mod timetable;
 pub mod truth;
@@ -34,14 +37,14 @@ use arrays::Arrays;
 use arrivals::Arrivals;
 use checks::check_clients;
 use planned::describe;
-use work::{Prepared, Preparer, committing, in_dialect, is_cut, operations};
+use work::{PreparedWork, Preparer, committing, in_dialect, is_cut, operations};
 
 pub use arrivals::Arriving;
 pub use checks::check_models;
+pub use last::last_job;
 pub use planned::PlannedTest;
 pub use selection::{Selection, select};
 pub use size::input_bytes;
-pub use work::Amount;
 
 /// Everything that a run is going to do.
 #[derive(Debug)]
@@ -89,7 +92,7 @@ impl Plan {
         let chosen = |index: &usize| selection[*index] != Selection::Left;
         let chosen: Vec<usize> = (0..suite.tests.len()).filter(chosen).collect();
         let prepared = chosen.iter().map(|&index| preparer.prepare(&suite.tests[index]));
-        let prepared: Vec<Option<Prepared>> = prepared.collect::<Result<_>>()?;
+        let prepared: Vec<Option<PreparedWork>> = prepared.collect::<Result<_>>()?;
         let mut tests = Vec::new();
         let mut work = BTreeMap::new();
         for contender in &contenders {
@@ -111,6 +114,10 @@ impl Plan {
                 inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, form, &folder));
             work.insert(key(contender), written.collect::<Result<Vec<_>>>()?);
         }
+        for (place, test) in tests.iter_mut().enumerate() {
+            let whole = |contender| whole(contender, test, &work[&key(contender)][place]);
+            test.whole = contenders.iter().map(whole).collect();
+        }
         let mixes = chosen.iter().map(|&index| &suite.tests[index]);
         let arrivals = Arrivals::new(suite, parameters, mixes, folder)?;
         Ok(Plan { contenders, tests, work, arrivals })
@@ -123,11 +130,13 @@ impl Plan {
             let mut work =
                 committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
             if let protocol::Work::Mix(mix) = &mut work {
-                mix.processes = contender.processes && (mix.clients > 1 || mix.lasts.is_some());
+                let of = mix.clients;
+                let is_parted = contender.processes && (of > 1 || mix.lasts.is_some());
+                mix.part = is_parted.then_some(protocol::ClientPart { before: 0, of });
             }
             protocol::Test { work, ..test.clone() }
         });
-        protocol::Job { tests: tests.collect(), read_again: true, ..probe(contender, directory) }
+        protocol::Job { tests: tests.collect(), ..probe(contender, directory) }
     }
 
     /// The operations that arrive, `rate` per second, in a test (by id) in a trial of a block; they replace the steps
@@ -139,14 +148,9 @@ impl Plan {
         self.arrivals.write(test, rate, block)
     }
 
-    /// The number of operations of a sample's test, if the contender's trials time only the first of them.
-    pub fn whole(&self, contender: usize, sample: &protocol::Sample) -> Option<u64> {
-        let contender = &self.contenders[contender];
-        let place = self.tests.iter().position(|test| test.id == sample.test)?;
-        let test = &self.work[&key(contender)][place];
-        let work =
-            committing(test.work.clone(), contender.per_commit, most_timed(contender, &self.tests[place]));
-        is_cut(&work).then(|| operations(&work))
+    /// A test by its id.
+    pub fn test(&self, id: &str) -> Option<&PlannedTest> {
+        self.tests.iter().find(|planned| planned.record.id == id)
     }
 
     /// True if a timed test has more than one client.
@@ -156,40 +160,16 @@ impl Plan {
             _ => false,
         };
         let timed = |tests: &Vec<protocol::Test>| {
-            tests.iter().zip(&self.tests).any(|(test, planned)| !planned.preparation && many(test))
+            tests.iter().zip(&self.tests).any(|(test, planned)| !planned.record.preparation && many(test))
         };
         self.work.values().any(timed)
-    }
-
-    /// The percentile of the response time by which a test (by id) with a rate of arrivals is judged: the 99th if at
-    /// least ten operations are beyond it, else the 90th, else the median. It depends only on the arrivals, so it is
-    /// the same for all contenders.
-    pub fn judged_percentile(&self, test: &str) -> Option<f64> {
-        let arrivals = self.tests.iter().find(|planned| planned.id == test)?.arrivals?;
-        Some(match arrivals {
-            1_000.. => 0.99,
-            100.. => 0.9,
-            _ => 0.5,
-        })
-    }
-
-    /// The number of operations that are due in a test (by id) while it is measured, if its operations arrive at a
-    /// rate.
-    pub fn due(&self, test: &str) -> Option<u64> {
-        self.tests.iter().find(|planned| planned.id == test)?.due
-    }
-
-    /// The invariants of a test (by id), by position, that count what a class's acknowledged operations left in the
-    /// database.
-    pub fn acknowledged(&self, test: &str) -> &[(usize, String)] {
-        self.tests.iter().find(|planned| planned.id == test).map_or(&[], |planned| &planned.acknowledged)
     }
 
     /// The ids of the tests that a contender does not do, because its runner lacks their models, or because they are
     /// SQL and its engine has no SQL.
     pub fn lacks(&self, contender: &Contender) -> Vec<String> {
         let lacking = self.tests.iter().filter(|test| !test.is_for(contender));
-        lacking.map(|test| test.id.clone()).collect()
+        lacking.map(|test| test.record.id.clone()).collect()
     }
 }
 
@@ -213,18 +193,26 @@ pub fn probe(contender: &Contender, directory: &Path) -> protocol::Job {
         driver: contender.driver.name.clone(),
         variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
         build: contender.build.clone(),
-        settings: contender.settings.clone(),
-        read_back: contender.engine.read_back.clone(),
-        values: contender.engine.values.clone(),
+        settings: contender.settings_by_calls(),
+        on_connect: contender.on_connect(),
+        read_back: contender.read_back(),
+        database_bytes: Vec::new(),
         server: None,
+        maintenance: None,
         key: contender.engine_key().cloned(),
         directory: directory.to_owned(),
         latency: false,
         turns: false,
         slowdown: contender.slowdown.unwrap_or_default(),
-        read_again: false,
+        answers_only: false,
         tests: Vec::new(),
     }
+}
+
+/// The number of operations of a test, if the contender's trials time only the first of them.
+fn whole(contender: &Contender, planned: &PlannedTest, test: &protocol::Test) -> Option<u64> {
+    let work = committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
+    is_cut(&work).then(|| operations(&work))
 }
 
 /// The number of operations of a test that are timed if each is a commit: fewer than all only if each is also synced,

@@ -1,61 +1,36 @@
-//! A test of the plan, as people see it.
+//! A test of the plan: its record, and what dyno must know of it to run it.
+
+use std::collections::BTreeMap;
 
 use dyno_engine::Contender;
 use dyno_protocol::Value;
-use dyno_record::{Clients, Load};
-use dyno_suite::{Model, NO_SQL, PerMinute, Rendered, Suite};
+use dyno_record::{PerMinute, TestRecord};
+use dyno_suite::{Model, NO_SQL, Rendered, Suite, Test};
 
-use crate::work::{Amount, Prepared, in_words};
+use crate::work::{PreparedWork, in_words};
 
 /// Statements shown from each end of a test's list.
 const SHOWN: usize = 3;
 
-/// A test of the plan, as people see it.
+/// A test of the plan.
 #[derive(Debug, Clone)]
 pub struct PlannedTest {
-    /// Its id.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// The property that it shows, in words.
-    pub shows: String,
-    /// The name of its model.
-    pub model: &'static str,
-    /// True if it runs only because a selected test needs it.
-    pub preparation: bool,
-    /// True if it only prepares the tests after it.
-    pub prepares: bool,
-    /// The number of its statements.
-    pub statements: u64,
-    /// The first statements.
-    pub first: Vec<String>,
-    /// The last ones, where they are not among the first.
-    pub last: Vec<String>,
+    /// The test as people see it, without figures that others published; `expect` is the right answer that the input
+    /// determines.
+    pub record: TestRecord,
     /// True if it is known to change nothing: contenders that sync their commits can take turns in it.
     pub only_reads: bool,
-    /// The amount of its work, if the input determines it.
-    pub amount: Option<Amount>,
-    /// The mean number of operations that arrive while it is measured; None if each client begins one as soon as it is
-    /// free.
-    pub arrivals: Option<u64>,
-    /// The number of operations that are due then, including connects if they come in sessions; `arrivals` is the mean
-    /// of the numbers that may be drawn.
+    /// The number of operations that are due while it is measured, including connects if they come in sessions; None if
+    /// each client begins an operation as soon as it is free.
     pub due: Option<u64>,
-    /// The right answer, if the input determines it.
-    pub answer: Option<Vec<Vec<Value>>>,
-    /// The conditions that must hold after it, in words: each is a row of its answer, whose last value counts the
-    /// violations.
-    pub invariants: Vec<String>,
-    /// The lines of the suite's file in which these words stand.
-    pub invariant_lines: Vec<usize>,
+    /// The percentile of the response time by which it is judged, if operations arrive at a rate: the 99th if at least
+    /// ten operations are beyond it, else the 90th, else the median. It depends only on the arrivals, so it is the same
+    /// for all contenders.
+    pub judged_percentile: Option<f64>,
+    /// For each contender the number of its operations, if the contender's trials time only the first of them.
+    pub whole: Vec<Option<u64>>,
     /// The invariants, by position, that count what a class's acknowledged operations left in the database.
     pub acknowledged: Vec<(usize, String)>,
-    /// The kind of arrivals, in a mix that lasts a time.
-    pub load: Option<Load>,
-    /// The load that is asked for, in a mix.
-    pub clients: Option<Clients>,
-    /// The class of which people ask how many were done in a minute.
-    pub a_minute: Option<PerMinute>,
     /// The number of operations timed for a contender that commits each one separately.
     pub(crate) one_by_one: Option<u64>,
     /// True if engines without SQL do it.
@@ -65,7 +40,7 @@ pub struct PlannedTest {
 impl PlannedTest {
     /// True if a contender does it.
     pub(crate) fn is_for(&self, contender: &Contender) -> bool {
-        contender.implements(self.model) && (self.is_for_stores || contender.engine.dialect != NO_SQL)
+        contender.implements(&self.record.model) && (self.is_for_stores || contender.engine.dialect != NO_SQL)
     }
 }
 
@@ -75,7 +50,7 @@ pub(crate) fn describe(
     index: usize,
     preparation: bool,
     test: &Rendered,
-    prepared: Option<&Prepared>,
+    prepared: Option<&PreparedWork>,
 ) -> PlannedTest {
     let written = &suite.tests[index];
     let mut statements = test.statements.clone();
@@ -85,43 +60,64 @@ pub(crate) fn describe(
     let all_shown = statements.len() <= 2 * SHOWN;
     let split = if all_shown { statements.len() } else { SHOWN };
     let last = if all_shown { &[] } else { &statements[statements.len() - SHOWN..] };
-    PlannedTest {
+    let record = TestRecord {
         id: test.id.clone(),
         title: test.title.clone(),
         shows: written.shows.clone(),
-        model: written.model.name(),
+        model: written.model.name().to_owned(),
         preparation,
         prepares: written.prepares,
         statements: statements.len() as u64,
         first: statements[..split].to_vec(),
         last: last.to_vec(),
-        only_reads: only_reads(written.model, &test.statements),
         // Operations that arrive at a rate are done at that rate, which is no figure of the contender. The amount of
         // work to settle differs between engines, so there is no rate.
         amount: prepared
             .filter(|prepared| prepared.arrivals.is_none() && written.model != Model::KvSettle)
-            .map(|prepared| prepared.amount),
-        arrivals: prepared.and_then(|prepared| prepared.arrivals),
-        due: prepared.and_then(|prepared| prepared.due),
-        answer: match &test.invariants[..] {
-            [] => prepared
-                .filter(|_| test.check.is_none() || (written.model == Model::Mix && written.expect.is_some()))
-                .map(|prepared| prepared.answer.clone()),
-            says => Some((1..).zip(says).map(all_hold).collect()),
-        },
+            .map(|prepared| prepared.amount.clone()),
+        expect: expected(test, written, prepared),
+        expect_digest: None,
         invariants: test.invariants.clone(),
         invariant_lines: test.invariant_lines.clone(),
-        acknowledged: written
-            .invariants
-            .iter()
-            .enumerate()
-            .filter_map(|(place, invariant)| Some((place, invariant.acknowledged.clone()?)))
-            .collect(),
         load: prepared.and_then(|prepared| prepared.load),
         clients: prepared.and_then(|prepared| prepared.clients.clone()),
-        a_minute: written.a_minute.clone(),
+        a_minute: written
+            .a_minute
+            .clone()
+            .map(|dyno_suite::PerMinute { class, says }| PerMinute { class, says }),
+        published: BTreeMap::new(),
+    };
+    let acknowledged = written.invariants.iter().enumerate();
+    PlannedTest {
+        record,
+        only_reads: only_reads(written.model, &test.statements),
+        due: prepared.and_then(|prepared| prepared.due),
+        judged_percentile: prepared.and_then(|prepared| prepared.arrivals).map(percentile),
+        whole: Vec::new(),
+        acknowledged: acknowledged
+            .filter_map(|(place, invariant)| Some((place, invariant.acknowledged.clone()?)))
+            .collect(),
         one_by_one: written.one_by_one,
         is_for_stores: written.is_for_stores(),
+    }
+}
+
+/// The right answer, if the input determines it.
+fn expected(test: &Rendered, written: &Test, prepared: Option<&PreparedWork>) -> Option<Vec<Vec<Value>>> {
+    if !test.invariants.is_empty() {
+        return Some((1..).zip(&test.invariants).map(all_hold).collect());
+    }
+    let is_mix_with_answer = written.model == Model::Mix && written.expect.is_some();
+    let prepared = prepared.filter(|_| test.check.is_none() || is_mix_with_answer);
+    prepared.map(|prepared| prepared.answer.clone())
+}
+
+/// The percentile beyond which at least ten of these operations are, if there is one that is usual.
+fn percentile(arrivals: u64) -> f64 {
+    match arrivals {
+        1_000.. => 0.99,
+        100.. => 0.9,
+        _ => 0.5,
     }
 }
 

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_is_not_there_is_told() {
+    fn a_test_that_is_not_there_is_reported() {
         assert!(select(&suite(), Some("7")).unwrap_err().to_string().contains("it has 1, 2, 3, 4-a"));
         let reported = |only| select(&suite(), Some(only)).unwrap_err().to_string();
         assert!(

@@ -50,8 +50,8 @@ pub fn check_room(bytes: u64, folder: &Path) -> Result<()> {
     }
     let name = || folder.display();
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", name()))?;
-    let space =
-        nix::sys::statvfs::statvfs(folder).with_context(|| format!("cannot tell the space in {}", name()))?;
+    let space = nix::sys::statvfs::statvfs(folder)
+        .with_context(|| format!("cannot read the free space of {}", name()))?;
     let free = space.blocks_available() as u64 * space.fragment_size() as u64;
     ensure!(
         bytes.checked_mul(2).is_some_and(|needed| needed < free),

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
-use dyno_protocol::{MixClass, MixWork, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow};
-use dyno_suite::{Course, Drawn, Mix, Source, Test};
+use dyno_protocol::{MixClass, MixWork, StepFile, TimeWindow};
+use dyno_suite::{Course, Drawn, Mix, Test};
 use rand::rngs::ChaCha8Rng;
 
 use super::arrays::Arrays;
 use super::draws::Draws;
+use super::step_layout::{fields, lists, width};
 
 /// The number of steps of a client that begins again when it has done them: enough different values that a cache of an
 /// engine cannot mistake them for a few.
@@ -67,11 +68,11 @@ impl Arrays<'_> {
                 clients,
                 steps,
                 think,
-                tells: None,
+                reports: None,
                 interval_ns: None,
                 times_statements: false,
                 session: mix.session,
-                processes: false,
+                part: None,
                 lasts,
                 patience_ns: mix.patience_ns,
                 store: None,
@@ -132,48 +133,4 @@ fn arrivals(mix: &Mix) -> Option<(&Course, f64)> {
 /// The number of steps of each client.
 fn each(mix: &Mix) -> u64 {
     mix.count.unwrap_or_else(|| (A_CLIENT_BYTES / width(mix)).clamp(FEWEST, A_CLIENT))
-}
-
-/// The size of a step, in bytes.
-pub fn width(mix: &Mix) -> u64 {
-    STEP_HEAD + fields(mix).iter().map(|field| field.bytes).sum::<u64>()
-}
-
-/// The fields of a step: one for each value, then for each list the count of its items and the columns of as many items
-/// as it may have, then the client's think time before the step.
-pub fn fields(mix: &Mix) -> Vec<StepField> {
-    let field = |name: String, source: &Source| {
-        let (kind, bytes) = match source {
-            Source::Whole(range) => range
-                .written
-                .as_ref()
-                .map_or((StepKind::Integer, 8), |written| written.field(range.from, range.to)),
-            Source::Letters(letters, times) => (StepKind::Text, letters * times),
-            _ => (StepKind::Integer, 8),
-        };
-        StepField { name, kind, bytes }
-    };
-    let mut fields: Vec<StepField> =
-        mix.values.iter().map(|(name, source)| field(name.clone(), source)).collect();
-    for (list, items) in &mix.lists {
-        fields.push(StepField { name: format!("{list}, count"), kind: StepKind::Integer, bytes: 8 });
-        for item in 1..=items.most {
-            let columns = items.columns.iter();
-            fields.extend(columns.map(|(name, source)| field(format!("{list}.{name}, {item}"), source)));
-        }
-    }
-    let think = mix.think_ns.map(|_| StepField { name: "think".into(), kind: StepKind::Integer, bytes: 8 });
-    fields.extend(think);
-    fields
-}
-
-/// The positions of the lists among the fields.
-fn lists(mix: &Mix) -> Vec<StepList> {
-    let mut next = mix.values.len();
-    let list = |(name, items): &(String, dyno_suite::Items)| {
-        let (count, columns, most) = (next, items.columns.len(), items.most as usize);
-        next += 1 + columns * most;
-        StepList { name: name.clone(), count, first: count + 1, columns, most }
-    };
-    mix.lists.iter().map(list).collect()
 }

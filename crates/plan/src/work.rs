@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Commits, LoadWork, Store, Work};
-use dyno_record::{Clients, Load};
+use dyno_record::{AmountRecord, Clients, Load};
 use dyno_suite::{Class, Course, Mix, Model, Shape, Suite, Test};
 
 use super::arrays::{ArrayFile, Arrays};
@@ -21,13 +21,13 @@ pub use words::in_words;
 
 /// The input of a test that works on arrays, the same for every dialect.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct PreparedWork {
     /// The work; of a scan, its query is still to be filled in.
     pub work: Work,
     /// The right answer.
     pub answer: Rows,
     /// The amount of work, for rates.
-    pub amount: Amount,
+    pub amount: AmountRecord,
     /// The mean number of operations that arrive while they are measured, if they arrive at a rate.
     pub arrivals: Option<u64>,
     /// The number of operations that are due then; `arrivals` is the mean of the numbers that may be drawn.
@@ -38,10 +38,10 @@ pub struct Prepared {
     pub clients: Option<Clients>,
 }
 
-impl Prepared {
+impl PreparedWork {
     /// Work whose operations do not arrive at a rate.
-    fn new(work: Work, answer: Rows, amount: Amount) -> Prepared {
-        Prepared { work, answer, amount, arrivals: None, due: None, load: None, clients: None }
+    fn new(work: Work, answer: Rows, amount: AmountRecord) -> PreparedWork {
+        PreparedWork { work, answer, amount, arrivals: None, due: None, load: None, clients: None }
     }
 }
 
@@ -73,17 +73,6 @@ fn numbers(mix: &Mix) -> Clients {
     }
 }
 
-/// The amount of a test's work, in whichever unit its operations are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amount {
-    /// Rows or operations.
-    pub count: u64,
-    /// The bytes of cells that are written or read; 0 if they mean nothing for the test.
-    pub bytes: u64,
-    /// The counted unit: `rows`, `operations`, `transactions`.
-    pub unit: &'static str,
-}
-
 /// Prepares tests one after another, as later ones depend on what earlier ones have put.
 pub struct Preparer<'a> {
     suite: &'a Suite,
@@ -102,11 +91,11 @@ impl<'a> Preparer<'a> {
     }
 
     /// The input of a test, with its files written; None for models without arrays.
-    pub fn prepare(&mut self, test: &Test) -> Result<Option<Prepared>> {
+    pub fn prepare(&mut self, test: &Test) -> Result<Option<PreparedWork>> {
         if test.model == Model::Reopen {
-            let amount = Amount { count: 1, bytes: 0, unit: "operations" };
+            let amount = AmountRecord::new(1, 0, "operations");
             // The check's rows are the answer.
-            return Ok(Some(Prepared::new(Work::Reopen {}, Rows::new(), amount)));
+            return Ok(Some(PreparedWork::new(Work::Reopen {}, Rows::new(), amount)));
         }
         if test.model == Model::Mix {
             return self.mix(test).map(Some).with_context(|| format!("test {}", test.id));
@@ -126,17 +115,17 @@ impl<'a> Preparer<'a> {
         prepared.map(Some).with_context(|| format!("test {}", test.id))
     }
 
-    fn rows(&mut self, test: &Test, name: &str, width: u64) -> Result<Prepared> {
+    fn rows(&mut self, test: &Test, name: &str, width: u64) -> Result<PreparedWork> {
         let table = test.table.clone().unwrap_or_default();
         let rows = self.arrays.rows(name)?;
-        let amount = Amount { count: rows.count, bytes: rows.count * width, unit: "rows" };
+        let amount = AmountRecord::new(rows.count, rows.count * width, "rows");
         if test.model == Model::Scan {
             let position =
                 |wanted: &String| rows.columns.iter().position(|column| column.name == *wanted).unwrap_or(0);
             let differ = test.differ.as_ref().map_or([0, 0], |[a, b]| [position(a), position(b)]);
             let answer = truth::scan(&rows, differ)?;
             let work = Work::Scan { table, columns: rows.columns, differ, sql: String::new() };
-            return Ok(Prepared::new(work, answer, amount));
+            return Ok(PreparedWork::new(work, answer, amount));
         }
         let answer = truth::table(&rows)?;
         let load = LoadWork { table, rows, commits: Commits::default() };
@@ -145,30 +134,36 @@ impl<'a> Preparer<'a> {
             Model::BulkLoad => Work::BulkLoad(load),
             other => bail!("the model {} takes no rows", other.name()),
         };
-        Ok(Prepared::new(work, answer, amount))
+        Ok(PreparedWork::new(work, answer, amount))
     }
 
-    fn mix(&mut self, test: &Test) -> Result<Prepared> {
+    fn mix(&mut self, test: &Test) -> Result<PreparedWork> {
         let (work, mix, due) = self.arrays.steps(test)?;
         // A mix that lasts a time is judged by the time of one operation.
         let count = mix.count.map_or(1, |each| each * u64::from(mix.clients));
         let is_transaction = |class: &Class| class.transaction.is_some();
         let are_transactions = !test.is_for_stores() && test.classes.iter().all(is_transaction);
         let unit = if are_transactions { "transactions" } else { "operations" };
-        let amount = Amount { count, bytes: 0, unit };
+        let amount = AmountRecord::new(count, 0, unit);
         // The check's rows are the answer: invariants that hold whatever was drawn.
         let answer = test.expect.clone().unwrap_or_default();
         let arrivals = mean_rate(&mix)
             .zip(mix.lasts)
             .map(|(rate, lasts)| (rate * lasts.duration_ns as f64 / 1e9) as u64);
         let (load, clients) = (load(&mix), Some(numbers(&mix)));
-        Ok(Prepared { arrivals, due, load, clients, ..Prepared::new(Work::Mix(work), answer, amount) })
+        Ok(PreparedWork {
+            arrivals,
+            due,
+            load,
+            clients,
+            ..PreparedWork::new(Work::Mix(work), answer, amount)
+        })
     }
 
-    fn file(&mut self, test: &Test, name: &str) -> Result<Prepared> {
+    fn file(&mut self, test: &Test, name: &str) -> Result<PreparedWork> {
         let work = self.arrays.records(name, test.table.clone().unwrap_or_default())?;
-        let amount = Amount { count: work.records, bytes: work.bytes, unit: "rows" };
+        let amount = AmountRecord::new(work.records, work.bytes, "rows");
         let answer = truth::imported(&work)?;
-        Ok(Prepared::new(Work::ImportFile(work), answer, amount))
+        Ok(PreparedWork::new(Work::ImportFile(work), answer, amount))
     }
 }

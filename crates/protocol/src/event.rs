@@ -10,7 +10,7 @@ use crate::{Class, Sample};
 /// One line of a runner's standard output.
 ///
 /// The order is `hello`, then per test `progress`, in jobs with turns `waiting` before each turn, `sample`, any number of
-/// `answer`, then `bye`. A `failed` may stand wherever the next event would; only `bye` may follow it.
+/// `answer`, then `bye`. In a mix of several processes `ready` and `done` come between `progress` and `sample`. In a job with `answers_only` there is no `sample`. A `failed` may stand wherever the next event would; only `bye` may follow it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -23,7 +23,12 @@ pub enum Event {
     },
     /// The clock stands, and the runner waits for a turn at the test that it is about. Only in jobs with turns.
     Waiting(Waiting),
-    /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `tells`; from several clients in any
+    /// The clients of this process are connected and prepared, and wait for the order to begin. Only where several processes
+    /// do a mix.
+    Ready(ClientsReady),
+    /// The clients of this process have done their part, and stay connected until the order to go on.
+    Done {},
+    /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `reports`; from several clients in any
     /// order.
     Operation(Operation),
     /// What clients of a mix did in an interval. Only where the mix asks for intervals.
@@ -50,15 +55,43 @@ pub struct Hello {
     pub protocol: u32,
     /// The runner's name and version, as `sqlite 0.1.0`.
     pub runner: String,
-    /// The engine's version as the engine itself gives it, as `3.40.1`.
+    /// The engine's version as the engine itself gives it, as `3.40.1`. Empty for servers, which dyno asks by
+    /// `read_back`.
     pub engine_version: String,
     /// The driver's version.
     pub driver_version: String,
     /// Further facts that identify the build: source id, library file, compile options, as the engine reports them.
     #[serde(default)]
     pub build: BTreeMap<String, Vec<String>>,
-    /// Every setting that was asked for and those that bear on speed or safety, as read back.
+    /// The settings in force that the runner itself sets and reads. In the run file these are all settings that were asked
+    /// for or bear on speed or safety.
     pub settings: Vec<InForce>,
+    /// The rows of the job's `read_back`, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_back: Vec<ReadBackAnswer>,
+}
+
+/// What the engine answered to a query of the job's `read_back`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadBackAnswer {
+    /// The query's name.
+    pub name: String,
+    /// Its rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Vec<Value>>,
+    /// The engine's error, where it refused the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<EngineRefusal>,
+}
+
+/// An error that an engine reported for a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineRefusal {
+    /// The engine's code, as `42704`; empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// Its message.
+    pub message: String,
 }
 
 /// A setting as the engine says it is in force.
@@ -79,6 +112,13 @@ pub struct Waiting {
     pub of: u64,
     /// Time that the operations done so far took, in nanoseconds.
     pub nanoseconds: u64,
+}
+
+/// The clock of a process whose clients are ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientsReady {
+    /// A reading of the process's own monotonic clock, the one of `began_ns`, in nanoseconds.
+    pub clock_ns: u64,
 }
 
 /// The progress of an operation of a mix.
@@ -103,13 +143,19 @@ pub struct Interval {
 }
 
 /// A failure of the trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// The test in which it happened; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
     /// The error message for people: what happened, where, and what to do next. Never contains a secret.
     pub message: String,
+    /// The engine's code, where it refused a statement of `on_connect` or of the maintenance.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The name of that statement.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub statement: String,
 }
 
 /// One value of an answer.

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PROTOCOL, Test};
+use crate::{ClientPart, PROTOCOL, Test, Work};
 
 /// One trial: everything a runner needs, in one JSON object on its standard input, ended by the
-/// end of the input. A job with `turns` is one line, and its turns follow.
+/// end of the input. A job with `turns`, or with a mix of which it has a part, is one line, and more follow.
 ///
 /// A job without tests is a *probe*: the runner opens the database, says `hello` and `bye`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,21 +30,27 @@ pub struct Job {
     pub variant: Option<String>,
     /// The library or server program of the engine.
     pub build: Build,
-    /// The settings asked for, in the order in which they were named. The runner applies them before
-    /// the first test and reports in `hello` what the engine then says is in force.
+    /// The settings that the runner takes by its own calls, as where the data are kept; of an engine whose settings are
+    /// arguments of calls, all of them. What statements set is in `on_connect`.
     pub settings: Vec<Setting>,
-    /// The settings that bear on speed or safety: the runner reads them back whether they are asked for or
-    /// not. One that the engine does not have is left out.
+    /// The statements that every connection executes before anything else, in order; each is named after its setting. A
+    /// connection that is opened later leaves out what the first one was refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub read_back: Vec<String>,
-    /// The names that the engine's manual gives to numbers, by setting, in the order of the numbers from 0. A runner
-    /// whose engine would accept any other value for one of its own refuses such a value, and reports a number that it
-    /// reads back by its name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, Vec<String>>,
+    pub on_connect: Vec<JobStatement>,
+    /// The queries whose rows the runner sends in `hello`, as they are; what they mean is for dyno to say. Of engines without
+    /// SQL the names of settings that the runner reports whether they are asked for or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_back: Vec<ReadBackQuery>,
+    /// Queries for the size of the database in bytes: the first that the engine does not refuse counts. Empty if the
+    /// files in the job's folder are added up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub database_bytes: Vec<String>,
     /// The address of a server; absent for engines within the runner's own process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
+    /// The statements that make the trial's database on a server and remove it; absent where it is there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maintenance: Option<Maintenance>,
     /// The key of the database, for contenders that encrypt it; absent for all others. What is made of it
     /// (a passphrase, a raw key) is a setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,10 +69,10 @@ pub struct Job {
     /// which differences a machine can show.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slowdown: f64,
-    /// True if the runner closes the database after the last test, opens it again and compares what the last test of each
-    /// store or table left with the contents at that time.
+    /// True if the database is there, left by another job in the same folder or on the same server: the runner opens it
+    /// and asks for the answer of each test, without set-up, clock or sample.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub read_again: bool,
+    pub answers_only: bool,
     /// The tests, in order. Each builds on the state that those before it left.
     pub tests: Vec<Test>,
 }
@@ -82,17 +88,38 @@ impl Job {
             variant: None,
             build,
             settings: Vec::new(),
+            on_connect: Vec::new(),
             read_back: Vec::new(),
-            values: BTreeMap::new(),
+            database_bytes: Vec::new(),
             server: None,
+            maintenance: None,
             key: None,
             directory,
             latency: false,
             turns: false,
             slowdown: 0.0,
-            read_again: false,
+            answers_only: false,
             tests: Vec::new(),
         }
+    }
+}
+
+impl Job {
+    /// True if its clients are some of several processes in a mix: lines follow the job.
+    pub fn has_parts(&self) -> bool {
+        self.client_parts().next().is_some()
+    }
+
+    /// True if another process has the database open: nothing is made or removed.
+    pub fn joins(&self) -> bool {
+        self.client_parts().any(|part| part.before > 0)
+    }
+
+    fn client_parts(&self) -> impl Iterator<Item = ClientPart> {
+        self.tests.iter().filter_map(|test| match &test.work {
+            Work::Mix(mix) => mix.part,
+            _ => None,
+        })
     }
 }
 
@@ -102,6 +129,21 @@ impl Job {
 pub struct SliceGrant {
     /// Operations to do, at least one. A call that does several is not divided.
     pub operations: u64,
+}
+
+/// A line on the standard input of a runner that has some of a mix's clients, after the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum ClientOrder {
+    /// After `ready`: read the clock once more, and send `ready` again. dyno compares the clocks by it.
+    Clock,
+    /// After `ready`: the clients begin at this moment of the runner's own clock, in nanoseconds.
+    Begin {
+        /// The moment.
+        at_ns: u64,
+    },
+    /// After `done`: the clients of all processes are done. Go on to the sample.
+    GoOn,
 }
 
 /// The library or server program of an engine.
@@ -116,7 +158,7 @@ pub enum Build {
     Path(PathBuf),
 }
 
-/// The address of a server, and the one database on it that belongs to the trial.
+/// The address of a server and of the database in which a trial works.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
     /// A host name or address; or an absolute path: PostgreSQL's folder of sockets, MySQL's socket.
@@ -129,52 +171,55 @@ pub struct Server {
     /// The user's password, if one is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Secret>,
-    /// A database that exists and in which nothing is changed: the runner connects to it to make and
-    /// remove `scratch`. Absent where the engine needs none.
+    /// The database of every connection but those of the maintenance. Absent where the engine needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// The name of the trial's own database. The runner removes one of that name if it is there, makes
-    /// it, works only in it and removes it before `bye`.
-    pub scratch: String,
-    /// Whether the runner leaves that database there when it ends.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub keep: bool,
     /// Further options of the connection as the user's URL gave them, such as those of TLS.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
-    /// The rule for the engine's own servers; without it, any server that answers is accepted.
-    #[serde(default, skip_serializing_if = "VersionRule::is_empty")]
-    pub version: VersionRule,
     /// The server's main process where it runs on this machine and may be looked at: the runner adds
     /// what it and its children cost to each sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 }
 
-/// Distinguishes an engine's servers from others that speak the same protocol, by words of their version. The runner
-/// refuses any other server before it makes anything.
+/// Statements for an administrative connection, which is opened for them and closed after them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VersionRule {
-    /// Words that the version must contain, all of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub holds: Vec<String>,
-    /// Words that it must not contain.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<String>,
+pub struct Maintenance {
+    /// The database of the administrative connection; absent where the engine needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+    /// Executed before the runner connects to the database of the trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<JobStatement>,
+    /// Executed when all other connections are closed; after a failure too, as far as that is possible.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<JobStatement>,
 }
 
-impl VersionRule {
-    /// True if a version is that of one of the engine's own servers.
-    pub fn allows(&self, version: &str) -> bool {
-        self.holds.iter().all(|word| version.contains(word.as_str()))
-            && !self.lacks.iter().any(|word| version.contains(word.as_str()))
-    }
+/// A statement that the runner executes outside the clock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobStatement {
+    /// The setting that it sets; in a maintenance what it does, as `make the database dyno_1`. Messages say it.
+    pub name: String,
+    /// The statement.
+    pub sql: String,
+    /// The engine's codes of errors that do not matter here; `*` for any error that the engine reports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignores: Vec<String>,
+    /// True if it is a query, and the first value of each of its rows is a statement to execute.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub each: bool,
+}
 
-    /// True if it has no rule.
-    pub fn is_empty(&self) -> bool {
-        self.holds.is_empty() && self.lacks.is_empty()
-    }
+/// A query with the name under which its rows are reported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadBackQuery {
+    /// The name.
+    pub name: String,
+    /// The query; empty for engines without SQL.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub query: String,
 }
 
 /// A password or a key. Only the runner that reads the job can see it.

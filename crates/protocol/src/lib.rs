@@ -17,12 +17,17 @@ mod sink;
 mod store;
 mod test;
 
-pub use event::{Event, Failed, Hello, InForce, Interval, Operation, Value, Waiting};
+pub use event::{
+    ClientsReady, EngineRefusal, Event, Failed, Hello, InForce, Interval, Operation, ReadBackAnswer, Value,
+    Waiting,
+};
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
-pub use job::{Build, Job, Secret, Server, Setting, SliceGrant, VersionRule};
+pub use job::{
+    Build, ClientOrder, Job, JobStatement, Maintenance, ReadBackQuery, Secret, Server, Setting, SliceGrant,
+};
 pub use mix::{
-    CONNECT, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery, Pause,
-    Purpose, QueryProtocol, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
+    CONNECT, ClientPart, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery,
+    Pause, Purpose, QueryProtocol, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};
@@ -33,4 +38,4 @@ pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};
 
 /// The version of the contract. It rises when a runner written for the previous one would misread
 /// a job or be misread; new optional fields do not raise it.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;

@@ -30,7 +30,7 @@ pub struct MixWork {
     /// The position of a field, a number: each client says it in an event `operation` right before it does a step, and
     /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tells: Option<usize>,
+    pub reports: Option<usize>,
     /// In a mix that lasts a time: how often an event `interval` says what was done since the one before, in nanoseconds, whole
     /// seconds. Absent: nothing is said before the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,9 +45,10 @@ pub struct MixWork {
     /// after the others. Absent: each client is one session from the beginning to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
-    /// True if each client is a separate process, with its own driver, on the same database.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub processes: bool,
+    /// Which of the test's clients this process has, where several processes do the mix on one database. The job is then one
+    /// line, and [`ClientOrder`](crate::ClientOrder)s follow it. Absent: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<ClientPart>,
     /// The duration of the section; each client begins anew with its first step after its last one, unless steps have
     /// times at which they are due. Absent: all steps are done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +67,16 @@ pub struct MixWork {
     /// whose check fails finds the one that does, and names it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<NamedQuery>,
+}
+
+/// The clients of a mix that one of several processes has: they follow those of the processes before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientPart {
+    /// The number of clients in the processes before this one. The process with the first client makes the database, sets up
+    /// and checks; others open what is there, while that process has it open, and make or remove nothing.
+    pub before: u32,
+    /// The number of clients in all processes.
+    pub of: u32,
 }
 
 /// A query with what it is about.

@@ -1,5 +1,7 @@
 //! The result of a test: one sample, with its timed section, its classes of operations and its ticks.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,10 @@ pub struct Section {
     /// runner's own process and for servers that cannot be observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Cost>,
+    /// The number of times that each event occurred, in all of these processes, by names such as `instructions`: those
+    /// that the runner, or a program around it, counts. Fewer are better.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
 }
 
 /// The cost of processes: differences of counters that are read just outside the clock.
@@ -193,7 +199,7 @@ impl Class {
 }
 
 impl Sample {
-    /// Adds what another process has done of the same section at the same time.
+    /// Adds what another process has done of the same section at the same time. Histograms and counts add up exactly.
     pub fn join(&mut self, other: &Sample) {
         fn add(all: &mut [Class], others: &[Class]) {
             all.iter_mut().zip(others).for_each(|(all, other)| all.add(other));
@@ -203,6 +209,7 @@ impl Sample {
         let began = [self.section.began_ns, other.section.began_ns];
         self.section.began_ns = began.into_iter().filter(|&began| began > 0).min().unwrap_or(0);
         self.section.client.add(&other.section.client);
+        self.section.add_counts(&other.section);
         add(&mut self.classes, &other.classes);
         for (all, other) in self.ticks.iter_mut().zip(&other.ticks) {
             add(&mut all.classes, &other.classes);
@@ -218,6 +225,13 @@ impl Section {
         self.client.add(&later.client);
         if let Some(server) = &later.server {
             self.server.get_or_insert_default().add(server);
+        }
+        self.add_counts(later);
+    }
+
+    fn add_counts(&mut self, other: &Section) {
+        for (event, count) in &other.counts {
+            *self.counts.entry(event.clone()).or_default() += count;
         }
     }
 }

@@ -11,10 +11,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use dyno_record::{Corruption, Damage};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use serde::Serialize;
 
 use crate::content::Content;
 use crate::cuts::{Cut, KeptWrites, Replay, Why};
@@ -34,26 +34,6 @@ const FLIPS: usize = 10;
 /// The number of blocks that cannot be read, each on another copy of the disk.
 const UNREADABLE: usize = 5;
 
-/// The reactions of a subject to damaged data.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Corruption {
-    /// One bit flipped in a block that it wrote.
-    pub flips: Damage,
-    /// A block that it wrote, and that cannot be read.
-    pub unreadable: Damage,
-}
-
-/// Tries with damage of one kind. Where the damage was neither noticed nor harmful, nothing needed the damaged data.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Damage {
-    /// The number of tries.
-    pub tried: u64,
-    /// Tries in which the subject reported an error or stopped.
-    pub noticed: u64,
-    /// Tries in which it did not, and commits were gone or held something else.
-    pub silent: u64,
-}
-
 impl ProofContext {
     /// Damages what a subject left at the end of its work, in one place at a time, and looks at it; nothing where no block
     /// of its files is known.
@@ -63,7 +43,7 @@ impl ProofContext {
         (base, history): (&Content, &History),
         seed: u64,
     ) -> Result<Option<Corruption>> {
-        let StorageKind::Disk(system) = self.ground else { return Ok(None) };
+        let StorageKind::Disk(system) = self.storage else { return Ok(None) };
         let end = Cut { place: history.entries().len(), kept: KeptWrites::All, why: Why::Flushed };
         let content = Replay::new(history.entries(), base.clone()).content(&end);
         let Content::Disk(image) = &content else { return Ok(None) };
@@ -83,7 +63,7 @@ impl ProofContext {
             apply(&flip, stand.folder(), &block.file)?;
             let found = subject.check(stand.folder());
             stand.end()?;
-            corruption.flips.count(subject, history, found);
+            count(&mut corruption.flips, subject, history, found);
         }
         let unreadable = if system == System::Btrfs { 0 } else { UNREADABLE };
         for block in blocks.iter().rev().take(unreadable) {
@@ -91,24 +71,25 @@ impl ProofContext {
             let disk = self.recorded(&content, Some(Fault::Unreadable { offset: block.on_disk }))?;
             let found = subject.check(disk.folder()?);
             disk.finish()?;
-            corruption.unreadable.count(subject, history, found);
+            count(&mut corruption.unreadable, subject, history, found);
         }
         self.interrupts.check()?;
         Ok((corruption.flips.tried + corruption.unreadable.tried > 0).then_some(corruption))
     }
 }
 
-impl Damage {
-    /// Adds what was found; nothing where that could not be looked at.
-    fn count(&mut self, subject: &dyn Subject, history: &History, found: Result<Contents>) {
-        let Ok(found) = found else { return };
-        if found.late.is_some() {
-            return;
-        }
-        let is_whole = judge_at(subject, history, history.entries().len(), &found).is_survived();
-        self.tried += 1;
-        self.noticed += u64::from(found.is_noticed);
-        self.silent += u64::from(!found.is_noticed && !is_whole);
+/// Adds what was found; nothing where that could not be looked at.
+fn count(damage: &mut Damage, subject: &dyn Subject, history: &History, found: Result<Contents>) {
+    let Ok(found) = found else { return };
+    if found.late.is_some() {
+        return;
+    }
+    let losses = judge_at(subject, history, history.entries().len(), &found);
+    damage.tried += 1;
+    match losses.broken.is_empty() {
+        _ if found.is_noticed => damage.noticed += 1,
+        false => damage.wrong += 1,
+        true => damage.gone += u64::from(!losses.lost.is_empty()),
     }
 }
 

@@ -10,21 +10,20 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use dyno_record::Tally;
+use dyno_record::{DeviceFailure, Harm, Restarted};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use serde::Serialize;
 
 use crate::content::Content;
 use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;
-use crate::judge::{Verdict, judge_at};
+use crate::judge::{Losses, judge_at};
 use crate::phase::PhaseMarker;
-use crate::proof::{Proof, ProofContext};
+use crate::proof::ProofContext;
 use crate::storage::Recorded;
 use crate::subject::{Contents, Subject, WorkMode};
 use crate::tree::Tree;
@@ -39,35 +38,6 @@ const LAST: usize = 4;
 const LAST_RESTARTED: usize = 2;
 /// The space left on a disk that is about to be full, in bytes: less than the commits need.
 const LEFT: u64 = 32 << 10;
-
-/// The behaviour of a subject when its device failed.
-#[derive(Debug, Clone, Serialize)]
-pub struct Failed {
-    /// The failure, in words.
-    pub device: String,
-    /// The error that the subject reported; none where it continued as if nothing had happened.
-    pub said: Option<String>,
-    /// The number of commits that it acknowledged.
-    pub acknowledged: usize,
-    /// The number of commits that it acknowledged after the failure.
-    pub afterwards: usize,
-    /// The finding once the device worked again: after cuts that keep only what was flushed, right after the last
-    /// acknowledgements and at the end, and with everything that was written.
-    pub verdict: Verdict,
-    /// Its behaviour when it was started again without a reboot; none where it was not.
-    pub restarted: Option<Restarted>,
-}
-
-/// The behaviour of a subject that was started again while the file system stayed mounted.
-#[derive(Debug, Clone, Serialize)]
-pub struct Restarted {
-    /// Why it could not be looked at or did not go on to its end; none where it did.
-    pub said: Option<String>,
-    /// The number of commits that it acknowledged after the restart.
-    pub acknowledged: usize,
-    /// What was missing or wrong after the restart, or after a power cut that came later.
-    pub verdict: Verdict,
-}
 
 /// The outcome of a restart, before the record of the disk is read.
 struct Restart {
@@ -90,7 +60,7 @@ impl ProofContext {
         base: &Content,
         history: &History,
         seed: u64,
-    ) -> Result<Vec<Failed>> {
+    ) -> Result<Vec<DeviceFailure>> {
         let mut failed = Vec::new();
         for (fault, device) in faults(history, seed) {
             self.interrupts.check()?;
@@ -109,7 +79,7 @@ impl ProofContext {
         base: &Content,
         fault: Option<Fault>,
         device: String,
-    ) -> Result<Failed> {
+    ) -> Result<DeviceFailure> {
         let disk = self.recorded(base, fault)?;
         let said = self.worked(subject, &disk, WorkMode::default())?;
         let restart = match fault {
@@ -121,12 +91,12 @@ impl ProofContext {
         let promised = history.promised(end);
         let refused = history.entries().iter().position(|entry| *entry == Entry::Refused);
         let afterwards = refused.map_or(0, |place| promised.len() - history.promised(place.min(end)).len());
-        let mut failed = Failed {
+        let mut failed = DeviceFailure {
             device,
             said,
             acknowledged: promised.len(),
             afterwards,
-            verdict: Verdict::default(),
+            harm: Harm::default(),
             restarted: None,
         };
         if promised.is_empty() {
@@ -140,15 +110,15 @@ impl ProofContext {
         let written = Cut { place: history.entries().len(), kept: KeptWrites::All, why: Why::Flushed };
         let mut cuts = strict(&before, LAST, end);
         cuts.extend(restart.is_none().then(|| written.clone()));
-        failed.verdict = self.after_cuts(subject, &history, &mut replay, &cuts)?;
+        failed.harm = self.after_cuts(subject, &history, &mut replay, &cuts)?.harm();
         if let Some(Restart { found, said }) = restart {
             let mut cuts = strict(&after, LAST_RESTARTED, history.places(true).end);
             cuts.push(written);
-            let mut verdict = self.after_cuts(subject, &history, &mut replay, &cuts)?;
+            let mut losses = self.after_cuts(subject, &history, &mut replay, &cuts)?;
             if let Some(found) = found {
-                verdict.add(judge_at(subject, &history, end, &found));
+                losses.add(judge_at(subject, &history, end, &found));
             }
-            failed.restarted = Some(Restarted { said, acknowledged: after.len(), verdict });
+            failed.restarted = Some(Restarted { said, acknowledged: after.len(), harm: losses.harm() });
         }
         Ok(failed)
     }
@@ -192,20 +162,20 @@ impl ProofContext {
         history: &History,
         replay: &mut Replay,
         cuts: &[Cut],
-    ) -> Result<Verdict> {
-        let mut verdict = Verdict::default();
+    ) -> Result<Losses> {
+        let mut losses = Losses::default();
         for cut in cuts {
             self.interrupts.check()?;
             let image = replay.content(cut);
             let Some((found, _)) = self.look(subject, &image)? else {
-                verdict.broken.push("the file system cannot be mounted".to_owned());
+                losses.broken.push("the file system cannot be mounted".to_owned());
                 continue;
             };
             if found.late.is_none() {
-                verdict.add(judge_at(subject, history, cut.place, &found));
+                losses.add(judge_at(subject, history, cut.place, &found));
             }
         }
-        Ok(verdict)
+        Ok(losses)
     }
 
     /// The disk with a file on it that leaves little room.
@@ -245,27 +215,6 @@ fn faults(history: &History, seed: u64) -> Vec<(Fault, String)> {
 fn strict(acknowledged: &[usize], last: usize, end: usize) -> Vec<Cut> {
     let places = acknowledged[acknowledged.len().saturating_sub(last)..].iter().copied().chain([end]);
     places.map(|place| Cut { place, kept: KeptWrites::None, why: Why::Acknowledged }).collect()
-}
-
-impl Proof {
-    /// The tally of the device failures during which it acknowledged anything; none if none was tried.
-    pub fn failed_devices(&self) -> Option<Tally> {
-        let counted = self.errors.iter().filter(|failed| failed.acknowledged > 0);
-        let mut tally = Tally::default();
-        counted.for_each(|failed| failed.verdict.count(&mut tally, failed.acknowledged));
-        (!self.errors.is_empty()).then_some(tally)
-    }
-
-    /// The tally of the restarts without a reboot; none if none was tried.
-    pub fn restarts(&self) -> Option<Tally> {
-        let mut tally = Tally::default();
-        for failed in &self.errors {
-            if let Some(restarted) = &failed.restarted {
-                restarted.verdict.count(&mut tally, failed.acknowledged + restarted.acknowledged);
-            }
-        }
-        (tally.tried > 0).then_some(tally)
-    }
 }
 
 fn fill(folder: &Path) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
 use crate::history::{History, Line};
 use crate::image::Image;
-use crate::judge::{Verdict, judge, judge_at, name};
+use crate::judge::{Losses, judge, judge_at, name};
 use crate::proof::ProofContext;
 use crate::storage::StorageKind;
 use crate::subject::Subject;
@@ -82,7 +82,7 @@ impl ProofContext {
         };
         write(SEQUENCE, sequence(subject, history, &cut))?;
         write(ABOUT, serde_json::to_string_pretty(&about)?)?;
-        write(SCRIPT, script(&about, again, self.ground))?;
+        write(SCRIPT, script(&about, again, self.storage))?;
         fs::set_permissions(folder.join(SCRIPT), Permissions::from_mode(0o755))?;
         Ok(folder)
     }
@@ -94,7 +94,7 @@ impl ProofContext {
         base: &Content,
         history: &History,
         cut: &Cut,
-    ) -> Result<(Cut, Verdict)> {
+    ) -> Result<(Cut, Losses)> {
         let less = [KeptWrites::None].into_iter().chain((1..TRIES).map(KeptWrites::First));
         let less = less.map(|kept| Cut { kept, why: cut.why, place: cut.place });
         for cut in less.chain([cut.clone()]) {
@@ -116,8 +116,8 @@ impl ProofContext {
     ///
     /// # Errors
     /// It cannot be read, or its file system not be mounted.
-    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &RecheckFacts) -> Result<Verdict> {
-        let content = match self.ground {
+    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &RecheckFacts) -> Result<Losses> {
+        let content = match self.storage {
             StorageKind::Disk(_) => Content::Disk(Image::read(&folder.join(DISK))?),
             StorageKind::Files | StorageKind::Folder => Content::Files(Tree::of(&folder.join(FILES))?),
         };
@@ -190,7 +190,7 @@ fn spoken(subject: &dyn Subject, line: &str) -> String {
 }
 
 /// A script that looks again.
-fn script(about: &RecheckFacts, again: &[String], ground: StorageKind) -> String {
+fn script(about: &RecheckFacts, again: &[String], storage: StorageKind) -> String {
     let quoted = |text: &String| format!("'{}'", text.replace('\'', "'\\''"));
     let arguments: Vec<String> = again.iter().map(quoted).collect();
     let lost = about.lost.len();
@@ -198,7 +198,7 @@ fn script(about: &RecheckFacts, again: &[String], ground: StorageKind) -> String
         true => String::new(),
         false => format!(" {}", about.broken.join("; ").replace('\n', " ")),
     };
-    let what = match ground {
+    let what = match storage {
         StorageKind::Disk(system) => format!(
             "# {DISK} is an {} as the cut left it, {SEQUENCE} what was written to it before. As root, on a copy:\n\
              #   cp --sparse=always {DISK} copy.img && mount -o loop copy.img /mnt",

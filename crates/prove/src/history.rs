@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use serde::Serialize;
+use dyno_record::DiskOperations;
 
 use crate::disk::log::Entry;
 use crate::phase::PhaseMarker;
@@ -57,25 +57,6 @@ pub struct History {
     closed: Vec<usize>,
     /// The number of acknowledgements that were written together with another one.
     bundled: u64,
-}
-
-/// The disk operations per commit, from the first acknowledgement to the last of each stretch between upkeep and
-/// openings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Observed {
-    /// Acknowledged commits.
-    pub commits: u64,
-    /// Flushes for each.
-    pub flushes: f64,
-    /// Writes for each.
-    pub writes: f64,
-    /// Bytes written for each.
-    pub bytes: f64,
-    /// Commits that were certainly acknowledged though no flush had ended since they began.
-    pub unflushed: u64,
-    /// Acknowledgements that came several in one write, which lets them come late: the program does not flush its
-    /// standard output after each line.
-    pub bundled: u64,
 }
 
 impl History {
@@ -219,9 +200,9 @@ impl History {
     }
 
     /// The disk operations per commit.
-    pub fn observed(&self) -> Observed {
+    pub fn observed(&self) -> DiskOperations {
         let commits = self.acknowledged.len() as u64;
-        let mut observed = Observed { commits, bundled: self.bundled, ..Observed::default() };
+        let mut observed = DiskOperations { commits, bundled: self.bundled, ..DiskOperations::default() };
         let stretches = self.stretches();
         let counted: usize = stretches.iter().map(|stretch| stretch.len() - 1).sum();
         // A single one has nothing before it but the beginning.

@@ -1,16 +1,15 @@
-//! Compares the content of a disk with the promises made before. Pure: facts in, verdict out.
+//! Compares the content of a disk with what was acknowledged before. Pure.
 
 use std::collections::BTreeSet;
 
-use dyno_record::Tally;
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use dyno_record::{Harm, Tally};
 
 use crate::history::History;
 use crate::subject::{CLIENT, Contents, Subject};
 
-/// The errors after one cut or kill.
+/// What is missing or wrong after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Losses {
     /// Acknowledged commits that are gone.
     pub lost: BTreeSet<u64>,
     /// States that the data must never have: half a transaction, something that was never written, a database that does
@@ -20,31 +19,26 @@ pub struct Verdict {
     pub is_by_client: bool,
 }
 
-// By their names, since the numbers of several clients' commits mean nothing outside.
-impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let lost: Vec<String> = self.lost.iter().map(|&commit| name(commit, self.is_by_client)).collect();
-        let mut verdict = to.serialize_struct("Verdict", 2)?;
-        verdict.serialize_field("lost", &lost)?;
-        verdict.serialize_field("broken", &self.broken)?;
-        verdict.end()
+impl Losses {
+    /// The same for the record: commits by name, since the numbers of several clients' commits mean nothing outside.
+    pub fn harm(&self) -> Harm {
+        let lost = self.lost.iter().map(|&commit| name(commit, self.is_by_client)).collect();
+        Harm { lost, broken: self.broken.clone() }
     }
-}
 
-impl Verdict {
     /// True if there are no errors.
     pub fn is_survived(&self) -> bool {
         self.lost.is_empty() && self.broken.is_empty()
     }
 
-    /// Takes in what another look at the same work found.
-    pub fn add(&mut self, other: Verdict) {
+    /// Adds what another check of the same work found.
+    pub fn add(&mut self, other: Losses) {
         self.lost.extend(other.lost);
         self.broken.extend(other.broken);
         self.is_by_client = other.is_by_client;
     }
 
-    /// Adds this verdict to a tally; `acknowledged` is the number of commits that were acknowledged before it.
+    /// Adds this to a tally; `acknowledged` is the number of commits that were acknowledged before it.
     pub fn count(&self, tally: &mut Tally, acknowledged: usize) {
         tally.count(acknowledged, self.lost.len(), !self.broken.is_empty());
     }
@@ -71,19 +65,19 @@ pub fn judge(
     before: Option<u64>,
     may_have: impl Fn(u64) -> bool,
     in_order: bool,
-) -> Verdict {
-    let mut verdict =
-        Verdict { lost: promised - &found.commits, broken: found.troubles.clone(), is_by_client: in_order };
+) -> Losses {
+    let mut losses =
+        Losses { lost: promised - &found.commits, broken: found.troubles.clone(), is_by_client: in_order };
     if promised.is_empty() && before.is_none() {
         // Perhaps there is no database yet, and a check for one fails.
-        verdict.broken.clear();
+        losses.broken.clear();
     }
     let strange = found.commits.iter().find(|&&commit| Some(commit) != before && !may_have(commit));
     if let Some(commit) = strange {
-        verdict.broken.push(format!("{} is there, which had not begun", name(*commit, in_order)));
+        losses.broken.push(format!("{} is there, which had not begun", name(*commit, in_order)));
     }
     if let Some(first) = before.filter(|first| !found.commits.contains(first)) {
-        verdict.broken.push(format!("{} is gone, which was there long before", name(first, in_order)));
+        losses.broken.push(format!("{} is gone, which was there long before", name(first, in_order)));
     }
     // Each client's commits follow one another.
     let mut rest = found.commits.clone();
@@ -91,7 +85,7 @@ pub fn judge(
         let first = last / CLIENT * CLIENT;
         let gap = (first + 1..last).find(|commit| !found.commits.contains(commit));
         if let Some(gap) = gap {
-            verdict.broken.push(format!(
+            losses.broken.push(format!(
                 "{} is there, and {} before it is not",
                 name(last, in_order),
                 name(gap, in_order)
@@ -99,11 +93,11 @@ pub fn judge(
         }
         rest = rest.range(..first).copied().collect();
     }
-    verdict
+    losses
 }
 
 /// Holds what was found of a subject against what it had promised at a place of its history.
-pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &Contents) -> Verdict {
+pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &Contents) -> Losses {
     let may_have = |commit| history.may_have(place, commit);
     judge(found, &history.promised(place), subject.before(), may_have, subject.is_in_order())
 }
@@ -112,7 +106,7 @@ pub fn judge_at(subject: &dyn Subject, history: &History, place: usize, found: &
 mod tests {
     use super::*;
 
-    fn judged(found: &[u64], promised: &[u64]) -> Verdict {
+    fn judged(found: &[u64], promised: &[u64]) -> Losses {
         let found = Contents { commits: found.iter().copied().collect(), ..Contents::default() };
         judge(&found, &promised.iter().copied().collect(), Some(0), |commit| commit <= 3, true)
     }
@@ -136,9 +130,8 @@ mod tests {
     #[test]
     fn numbers_of_clients_stay_inside() {
         let found = Contents { commits: [0, 1].into(), ..Contents::default() };
-        let verdict = judge(&found, &[1, 2, 5 * CLIENT + 13].into(), Some(0), |_| true, true);
-        let shown = serde_json::to_value(&verdict).unwrap();
-        assert_eq!(shown["lost"], serde_json::json!(["commit 2", "commit 13 of client 6"]));
+        let losses = judge(&found, &[1, 2, 5 * CLIENT + 13].into(), Some(0), |_| true, true);
+        assert_eq!(losses.harm().lost, ["commit 2", "commit 13 of client 6"]);
     }
 
     #[test]

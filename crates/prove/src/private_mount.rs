@@ -43,11 +43,11 @@ impl PrivateMount {
             .context("cannot mount memory for the disks")?;
         // The kernel reports a loop device's file relative to the mount, so the file's name identifies its owner.
         let own = memory.join(folder.file_name().context("the folder has no name")?);
-        let refuge = PrivateMount { memory, folder: own };
+        let mount = PrivateMount { memory, folder: own };
         open_way(folder)?;
-        open_way(&refuge.memory)?;
-        DirBuilder::new().mode(0o711).create(&refuge.folder).context("cannot make a folder for the disks")?;
-        Ok(refuge)
+        open_way(&mount.memory)?;
+        DirBuilder::new().mode(0o711).create(&mount.folder).context("cannot make a folder for the disks")?;
+        Ok(mount)
     }
 
     /// A folder in the memory.

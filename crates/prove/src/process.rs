@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use dyno_lab::interrupts::Interrupts;
-use dyno_lab::server::stopped_descendants;
+use dyno_launch::Interrupts;
+use dyno_launch::stopped_descendants;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -190,7 +190,7 @@ fn end_all(child: &mut Child) -> Option<ExitStatus> {
     for &other in &others {
         let _ = kill(other, Signal::SIGKILL);
     }
-    let status = dyno_lab::waiting::wait_at_most(child, BURIAL);
+    let status = dyno_launch::waiting::wait_at_most(child, BURIAL);
     // Those that lost their parent are dyno's to bury.
     let deadline = Instant::now() + BURIAL;
     for other in others {

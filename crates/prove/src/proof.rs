@@ -1,32 +1,26 @@
 //! The proof of one subject: it works on a recorded disk, and then the disk is looked at as power cuts could have
 //! left it; and it is killed at random moments.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_lab::interrupts::Interrupts;
-use dyno_record::{Tally, Upkept};
-use serde::Serialize;
+use dyno_launch::Interrupts;
+use dyno_record::DurabilityProof;
 
-use crate::calls::Seen;
 use crate::content::Content;
-use crate::corruption::Corruption;
 use crate::cuts::Count;
 use crate::disk::Program;
 use crate::disk::faults::Fault;
 use crate::disk::files;
-use crate::errors::{self, Failed};
-use crate::history::{History, Observed};
-use crate::judge::{Verdict, judge};
+use crate::errors;
+use crate::history::History;
+use crate::judge::judge;
 use crate::phase::PhaseMarker;
 use crate::rounds::CHAINS;
 use crate::storage::{Recorded, StorageKind};
 use crate::subject::{Contents, Subject, WorkMode};
 
-/// The largest number of failures that are described in words.
-const SHOWN: usize = 5;
 /// In how many recordings of its work a subject is cut, at most, and for how many cuts there is one.
 const RUNS: usize = 5;
 const CUTS_A_RUN: usize = 20;
@@ -54,7 +48,7 @@ pub struct ProofContext {
     /// A folder in memory, in a view of the mounts of dyno's own ([`crate::private_mount`]).
     pub place: PathBuf,
     /// On what the data are.
-    pub ground: StorageKind,
+    pub storage: StorageKind,
     /// The recorder of disks.
     pub recorder: Program,
     /// The recorder of files.
@@ -78,93 +72,21 @@ pub struct Named<'a> {
     pub again: &'a [String],
 }
 
-/// One failure in words.
-#[derive(Debug, Clone, Serialize)]
-pub struct Failure {
-    /// The cut or kill.
-    pub after: String,
-    /// The finding.
-    pub verdict: Verdict,
-}
-
-/// The findings about a subject.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Proof {
-    /// The disk operations per commit.
-    pub observed: Observed,
-    /// The system calls of the subject, as recorded by a tracer in a separate pass.
-    pub calls: Option<Seen>,
-    /// The reason why its calls could not be traced, if they could not.
-    pub calls_unseen: Option<String>,
-    /// The number of recordings of its work, each cut separately.
-    pub runs: usize,
-    /// The number of these in which a cut did harm.
-    pub harmed_runs: usize,
-    /// All cuts.
-    pub cuts: Tally,
-    /// Those of them whose place and state were drawn.
-    pub drawn: Tally,
-    /// Those of them right after an acknowledgement that keep only what was flushed.
-    pub strict: Tally,
-    /// Those of them that tore a write.
-    pub torn: Tally,
-    /// Cuts besides these that left garbage where they tore a write.
-    pub garbage: Tally,
-    /// The first of those after which something was wrong.
-    pub garbage_first: Option<Failure>,
-    /// Those of them in what was done after another cut.
-    pub rounds: Tally,
-    /// Why the work after a cut did not come to its end, if it did not.
-    pub rounds_stopped: Option<String>,
-    /// Kills of all its processes.
-    pub kills: Tally,
-    /// The number of cuts after which the file system itself could not be mounted, which says nothing of the subject.
-    pub unmountable: usize,
-    /// Upkeep in all runs, by its name, and the cuts within it.
-    pub upkeep: BTreeMap<String, Upkept>,
-    /// The number of checks that did not end in time, which say nothing about the data.
-    pub late: usize,
-    /// The reason why the first of these did not end in time.
-    pub late_why: Option<String>,
-    /// After how many cuts or kills something was wrong, and was not when the same data were looked at again.
-    pub unrepeated: usize,
-    /// The first of these.
-    pub unrepeated_first: Option<Failure>,
-    /// A disk that forgets everything was noticed, as it must be.
-    pub notices_loss: bool,
-    /// The longest that it took to look at the data after a cut, recovery included, in milliseconds.
-    pub longest_check_ms: u64,
-    /// The first failures.
-    pub failures: Vec<Failure>,
-    /// The folder in which the smallest of them is kept.
-    pub kept_in: Option<PathBuf>,
-    /// The behaviour of the subject for each kind of device failure.
-    pub errors: Vec<Failed>,
-    /// The reason why that could not be tried to the end, if it could not.
-    pub errors_stopped: Option<String>,
-    /// What it did with data that were damaged; none where that was not tried.
-    pub corruption: Option<Corruption>,
-    /// The reason why that could not be tried, if it could not.
-    pub corruption_stopped: Option<String>,
-    /// Why the program did not come to its end, if it did not.
-    pub incomplete: Option<String>,
-}
-
 impl ProofContext {
-    /// Proves a subject. Progress is passed to `tell`.
+    /// Proves a subject. Progress is passed to `progress`.
     ///
     /// # Errors
     /// The machine does not allow it, the subject cannot be started, or dyno is asked to stop.
-    pub fn prove(&self, named: Named, effort: Effort, tell: &dyn Fn(&str)) -> Result<Proof> {
+    pub fn prove(&self, named: Named, effort: Effort, progress: &dyn Fn(&str)) -> Result<DurabilityProof> {
         let subject = named.subject;
-        let mut proof = Proof::default();
-        tell("working");
+        let mut proof = DurabilityProof::default();
+        progress("working");
         let base = self.base(subject)?;
-        if self.ground == StorageKind::Folder {
+        if self.storage == StorageKind::Folder {
             let (history, incomplete) = self.work(subject, &base)?;
             (proof.observed.commits, proof.incomplete) = (history.observed().commits, incomplete);
             proof.notices_loss = notices_loss(subject, &self.without_work(subject, &base)?, &history);
-            self.observe(subject, &base, effort, &mut proof, tell)?;
+            self.observe(subject, &base, effort, &mut proof, progress)?;
             return Ok(proof);
         }
         let (history, incomplete) = self.history(subject, &base)?;
@@ -173,7 +95,7 @@ impl ProofContext {
         proof.notices_loss = notices_loss(subject, &self.without_work(subject, &base)?, &history);
         proof.runs = effort.cuts.div_ceil(CUTS_A_RUN).clamp(1, RUNS);
         let all = effort.cuts.div_ceil(proof.runs);
-        tell(&format!("{} power cuts and one after each flush", effort.cuts));
+        progress(&format!("{} power cuts and one after each flush", effort.cuts));
         let garbage = all.div_ceil(CUTS_A_GARBAGE);
         let count = Count { all, flushes: effort.cuts, garbage, seed: effort.seed };
         let first = self.cut(subject, (&base, &history, 0), count, &mut proof)?;
@@ -194,17 +116,17 @@ impl ProofContext {
             proof.end_run(harmed);
         }
         if let (Some((other, cut)), Some(place), false) = (harmful, &self.keep, named.again.is_empty()) {
-            tell("keeping the smallest cut that does harm");
+            progress("keeping the smallest cut that does harm");
             let (name, harmed) = ((named.label, named.again), other.as_ref().unwrap_or(&history));
             proof.kept_in = Some(self.keep(subject, (&base, harmed), &cut, name, place)?);
         }
         // Neither depends on what a cut takes.
-        if self.ground == StorageKind::Files {
+        if self.storage == StorageKind::Files {
             return Ok(proof);
         }
-        self.observe(subject, &base, effort, &mut proof, tell)?;
+        self.observe(subject, &base, effort, &mut proof, progress)?;
         if effort.errors {
-            self.damage(subject, (&base, &history), effort.seed, &mut proof, tell);
+            self.damage(subject, (&base, &history), effort.seed, &mut proof, progress);
             self.interrupts.check()?;
         }
         Ok(proof)
@@ -216,17 +138,17 @@ impl ProofContext {
         subject: &dyn Subject,
         (base, history): (&Content, &History),
         seed: u64,
-        proof: &mut Proof,
-        tell: &dyn Fn(&str),
+        proof: &mut DurabilityProof,
+        progress: &dyn Fn(&str),
     ) {
         if proof.strict.lost == 0 {
-            tell("devices that fail");
+            progress("devices that fail");
             match self.fail(subject, base, history, seed) {
                 Ok(failed) => proof.errors = failed,
                 Err(error) => proof.errors_stopped = Some(format!("{error:#}")),
             }
         }
-        tell("damaged data");
+        progress("damaged data");
         match self.corrupt(subject, (base, history), seed) {
             Ok(corruption) => proof.corruption = corruption,
             Err(error) => proof.corruption_stopped = Some(format!("{error:#}")),
@@ -244,7 +166,7 @@ impl ProofContext {
     fn history(&self, subject: &dyn Subject, base: &Content) -> Result<(History, Option<String>)> {
         let (history, incomplete) = self.record(subject, base, None, WorkMode::default())?;
         // dyno itself moves the folders of servers before and after, which no engine answers for.
-        let is_files = self.ground == StorageKind::Files;
+        let is_files = self.storage == StorageKind::Files;
         Ok((if is_files { history.of_commits() } else { history }, incomplete))
     }
 
@@ -323,17 +245,4 @@ fn notices_loss(subject: &dyn Subject, without: &Contents, history: &History) ->
     let promised = history.promised(history.places(true).end);
     let verdict = judge(without, &promised, subject.before(), |_| true, subject.is_in_order());
     verdict.lost == promised && !promised.is_empty()
-}
-
-impl Proof {
-    /// Counts a run whose cuts were tried, if one of them did harm; `harmed` cuts had done so before.
-    fn end_run(&mut self, harmed: u64) {
-        self.harmed_runs += usize::from(self.cuts.tried - self.cuts.survived > harmed);
-    }
-
-    pub(crate) fn note(&mut self, verdict: Verdict, after: impl Fn() -> String) {
-        if !verdict.is_survived() && self.failures.len() < SHOWN {
-            self.failures.push(Failure { after: after(), verdict });
-        }
-    }
 }

@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use dyno_record::DurabilityProof;
 
 use crate::content::Content;
 use crate::cuts::{self, Count, Cut, Replay};
 use crate::history::History;
-use crate::judge::{Verdict, judge};
-use crate::proof::{Effort, Proof, ProofContext};
+use crate::judge::{Losses, judge};
+use crate::proof::{Effort, ProofContext};
 use crate::storage::StorageKind;
 use crate::subject::{Contents, Subject, WorkMode};
-use crate::tried::CheckOutcome;
+use crate::tried::{CheckOutcome, count};
 
 /// The number of cuts that are tried in each round.
 const CUTS: usize = 6;
@@ -41,9 +42,9 @@ impl ProofContext {
         subject: &dyn Subject,
         (base, history, number): (&Content, &History, usize),
         effort: Effort,
-        proof: &mut Proof,
+        proof: &mut DurabilityProof,
     ) -> Result<()> {
-        let is_disk = matches!(self.ground, StorageKind::Disk(_));
+        let is_disk = matches!(self.storage, StorageKind::Disk(_));
         // Of a subject that loses commits at a single cut, a further one shows nothing more.
         if !subject.can_go_on() || !is_disk || proof.is_harmed() || effort.rounds < 2 {
             return Ok(());
@@ -73,7 +74,7 @@ impl ProofContext {
         subject: &dyn Subject,
         before: &CutDisk,
         (round, seed): (usize, u64),
-        proof: &mut Proof,
+        proof: &mut DurabilityProof,
     ) -> Result<Option<CutDisk>> {
         let Some((Contents { commits, .. }, _)) = self.look(subject, &before.content)? else {
             return Ok(None);
@@ -85,8 +86,8 @@ impl ProofContext {
         if let Some(why) = stopped {
             proof.rounds_stopped.get_or_insert(why);
         }
-        let count = Count { all: CUTS, flushes: CUTS / 2, garbage: 0, seed };
-        let chosen = cuts::choose(&history, &before.content, true, count);
+        let amount = Count { all: CUTS, flushes: CUTS / 2, garbage: 0, seed };
+        let chosen = cuts::choose(&history, &before.content, true, amount);
         let mut roll = Replay::new(history.entries(), before.content.clone());
         let (upkeep, mut next) = (history.upkeep(), None);
         for (number, cut) in chosen.iter().enumerate() {
@@ -95,14 +96,14 @@ impl ProofContext {
             let here = left(&content, cut, &history, Some((before, round)));
             let judged = |found: &Contents| here.judge(subject, found);
             match self.judged(subject, &content, proof.is_harmed(), &judged)? {
-                CheckOutcome::Judged(verdict, _) => {
-                    proof.count((cut, false), &verdict, here.promised.len(), &upkeep);
-                    verdict.count(&mut proof.rounds, here.promised.len());
-                    proof.note(verdict, || here.how.clone());
+                CheckOutcome::Judged(losses, _) => {
+                    count(proof, (cut, false), &losses, here.promised.len(), &upkeep);
+                    losses.count(&mut proof.rounds, here.promised.len());
+                    proof.note(losses.harm(), || here.how.clone());
                 }
                 CheckOutcome::Unmountable => proof.unmountable += 1,
-                CheckOutcome::Late(why) => proof.late(why),
-                CheckOutcome::Unrepeated(verdict) => proof.unrepeated(verdict, || here.how.clone()),
+                CheckOutcome::Late(why) => proof.add_late(why),
+                CheckOutcome::Unrepeated(losses) => proof.add_unrepeated(losses.harm(), || here.how.clone()),
             }
             if number == seed as usize % chosen.len() {
                 next = Some(here);
@@ -127,7 +128,7 @@ fn left(content: &Content, cut: &Cut, history: &History, before: Option<(&CutDis
 }
 
 impl CutDisk {
-    fn judge(&self, subject: &dyn Subject, found: &Contents) -> Verdict {
+    fn judge(&self, subject: &dyn Subject, found: &Contents) -> Losses {
         judge(found, &self.promised, subject.before(), |commit| commit <= self.most, subject.is_in_order())
     }
 }

@@ -38,7 +38,7 @@ pub enum FileSet {
     Folder(PathBuf),
 }
 
-/// A ground that is recorded.
+/// Storage that is recorded.
 #[derive(Debug)]
 pub struct Recorded {
     device: Device,
@@ -68,7 +68,7 @@ impl ProofContext {
     ///
     /// # Errors
     /// The system does not allow it; the error says why.
-    pub fn try_ground(&self) -> Result<()> {
+    pub fn try_storage(&self) -> Result<()> {
         let content = self.content(self.empty()?)?;
         let recorded = self.recorded(&content, None)?;
         // It answers: one that is unmounted before it said that it is ready would fail.
@@ -78,7 +78,7 @@ impl ProofContext {
 
     /// Files with nothing in them.
     pub(crate) fn empty(&self) -> Result<FileSet> {
-        let StorageKind::Disk(system) = self.ground else { return self.folder_anew() };
+        let StorageKind::Disk(system) = self.storage else { return self.folder_anew() };
         let file = self.place.join("stand");
         remove(fs::remove_file(&file))?;
         files::make(system, &file)?;
@@ -87,7 +87,7 @@ impl ProofContext {
 
     /// Files with a content.
     pub(crate) fn stand(&self, content: &Content) -> Result<FileSet> {
-        match (content, self.ground) {
+        match (content, self.storage) {
             (Content::Disk(image), StorageKind::Disk(system)) => {
                 let file = self.place.join("stand");
                 image.write(&file)?;
@@ -123,7 +123,7 @@ impl ProofContext {
     /// Files with a content that are recorded, and may have a fault.
     pub(crate) fn recorded(&self, content: &Content, fault: Option<Fault>) -> Result<Recorded> {
         let place = tempfile::Builder::new().prefix("recorded-").tempdir_in(&self.place)?;
-        let device = match (content, self.ground) {
+        let device = match (content, self.storage) {
             (Content::Disk(image), StorageKind::Disk(system)) => {
                 let programs = (system, image);
                 Device::Disk(Disk::new(&self.recorder, programs, fault, place.path(), &self.folder())?)
@@ -131,7 +131,7 @@ impl ProofContext {
             (Content::Files(tree), StorageKind::Files) => {
                 Device::Files(Files::new(&self.keeper, tree, place.path(), &self.folder())?)
             }
-            _ => bail!("{} cannot be recorded", self.ground.name()),
+            _ => bail!("{} cannot be recorded", self.storage.name()),
         };
         Ok(Recorded { device, _place: place })
     }

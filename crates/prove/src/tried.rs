@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
-use dyno_record::{Tally, Upkept};
+use dyno_record::{DurabilityProof, Harmed, Tally, Upkept};
 
 use crate::content::Content;
 use crate::cuts::{self, Count, Cut, KeptWrites, Replay, Why};
 use crate::history::{History, Upkeep};
-use crate::judge::{Verdict, judge_at};
-use crate::proof::{Failure, Proof, ProofContext};
+use crate::judge::{Losses, judge_at};
+use crate::proof::ProofContext;
 use crate::subject::{Contents, Subject};
 
 /// The result of a check of a disk after a cut.
 pub(crate) enum CheckOutcome {
-    /// The verdict, and how long the look took.
-    Judged(Verdict, Duration),
+    /// What is missing or wrong, and how long the check took.
+    Judged(Losses, Duration),
     /// The file system could not be mounted.
     Unmountable,
     /// The look did not end in time, and why.
     Late(String),
     /// Something was wrong, and when the same disk was looked at again, nothing was.
-    Unrepeated(Verdict),
+    Unrepeated(Losses),
 }
 
 impl ProofContext {
@@ -31,15 +31,15 @@ impl ProofContext {
         &self,
         subject: &dyn Subject,
         (base, history, number): (&Content, &History, usize),
-        count: Count,
-        proof: &mut Proof,
+        amount: Count,
+        proof: &mut DurabilityProof,
     ) -> Result<Option<Cut>> {
         let mut harmful = None;
         let upkeep = history.upkeep();
         for one in &upkeep {
             proof.upkeep.entry(one.name.clone()).or_default().seen += 1;
         }
-        let chosen = cuts::choose(history, base, subject.before().is_some(), count);
+        let chosen = cuts::choose(history, base, subject.before().is_some(), amount);
         let acknowledgements = history.acknowledgements();
         let mut roll = Replay::new(history.entries(), base.clone());
         for cut in &chosen {
@@ -49,23 +49,25 @@ impl ProofContext {
             let after = || describe(cut, is_strict, promised, number);
             let judge = |found: &Contents| judge_at(subject, history, cut.place, found);
             match self.judged(subject, &roll.content(cut), proof.is_harmed(), &judge)? {
-                CheckOutcome::Judged(verdict, _) if cut.why == Why::Garbage => {
-                    verdict.count(&mut proof.garbage, promised);
-                    if !verdict.is_survived() {
-                        proof.garbage_first.get_or_insert_with(|| Failure { after: after(), verdict });
+                CheckOutcome::Judged(losses, _) if cut.why == Why::Garbage => {
+                    losses.count(&mut proof.garbage, promised);
+                    if !losses.is_survived() {
+                        proof
+                            .garbage_first
+                            .get_or_insert_with(|| Harmed { after: after(), harm: losses.harm() });
                     }
                 }
-                CheckOutcome::Judged(verdict, took) => {
+                CheckOutcome::Judged(losses, took) => {
                     proof.longest_check_ms = proof.longest_check_ms.max(took.as_millis() as u64);
-                    proof.count((cut, is_strict), &verdict, promised, &upkeep);
-                    if !verdict.is_survived() && harmful.is_none() {
+                    count(proof, (cut, is_strict), &losses, promised, &upkeep);
+                    if !losses.is_survived() && harmful.is_none() {
                         harmful = Some(cut.clone());
                     }
-                    proof.note(verdict, after);
+                    proof.note(losses.harm(), after);
                 }
                 CheckOutcome::Unmountable => proof.unmountable += 1,
-                CheckOutcome::Late(why) => proof.late(why),
-                CheckOutcome::Unrepeated(verdict) => proof.unrepeated(verdict, after),
+                CheckOutcome::Late(why) => proof.add_late(why),
+                CheckOutcome::Unrepeated(losses) => proof.add_unrepeated(losses.harm(), after),
             }
         }
         Ok(harmful)
@@ -77,7 +79,7 @@ impl ProofContext {
         subject: &dyn Subject,
         content: &Content,
         is_harmed: bool,
-        judge: &dyn Fn(&Contents) -> Verdict,
+        judge: &dyn Fn(&Contents) -> Losses,
     ) -> Result<CheckOutcome> {
         let look = || -> Result<CheckOutcome> {
             Ok(match self.look(subject, content)? {
@@ -87,10 +89,8 @@ impl ProofContext {
             })
         };
         match look()? {
-            CheckOutcome::Judged(verdict, _) if !verdict.is_survived() && !is_harmed => match look()? {
-                CheckOutcome::Judged(again, _) if again.is_survived() => {
-                    Ok(CheckOutcome::Unrepeated(verdict))
-                }
+            CheckOutcome::Judged(losses, _) if !losses.is_survived() && !is_harmed => match look()? {
+                CheckOutcome::Judged(again, _) if again.is_survived() => Ok(CheckOutcome::Unrepeated(losses)),
                 again => Ok(again),
             },
             first => Ok(first),
@@ -98,51 +98,33 @@ impl ProofContext {
     }
 }
 
-impl Proof {
-    /// True if harm was found and found again.
-    pub(crate) fn is_harmed(&self) -> bool {
-        !self.failures.is_empty()
+/// Adds a cut to the tallies of its kinds.
+pub(crate) fn count(
+    proof: &mut DurabilityProof,
+    (cut, is_strict): (&Cut, bool),
+    losses: &Losses,
+    promised: usize,
+    upkeep: &[Upkeep],
+) {
+    let mut tallies: Vec<&mut Tally> = vec![&mut proof.cuts];
+    if cut.is_drawn() {
+        tallies.push(&mut proof.drawn);
     }
-
-    /// A look that did not end in time.
-    pub(crate) fn late(&mut self, why: String) {
-        self.late += 1;
-        self.late_why.get_or_insert(why);
+    if is_strict {
+        tallies.push(&mut proof.strict);
     }
-
-    /// Harm that was not found again.
-    pub(crate) fn unrepeated(&mut self, verdict: Verdict, after: impl Fn() -> String) {
-        self.unrepeated += 1;
-        self.unrepeated_first.get_or_insert_with(|| Failure { after: after(), verdict });
+    if matches!(cut.kept, KeptWrites::Torn { .. }) {
+        tallies.push(&mut proof.torn);
     }
-
-    pub(crate) fn count(
-        &mut self,
-        (cut, is_strict): (&Cut, bool),
-        verdict: &Verdict,
-        promised: usize,
-        upkeep: &[Upkeep],
-    ) {
-        let mut tallies: Vec<&mut Tally> = vec![&mut self.cuts];
-        if cut.is_drawn() {
-            tallies.push(&mut self.drawn);
-        }
-        if is_strict {
-            tallies.push(&mut self.strict);
-        }
-        if matches!(cut.kept, KeptWrites::Torn { .. }) {
-            tallies.push(&mut self.torn);
-        }
-        tallies.into_iter().for_each(|tally| verdict.count(tally, promised));
-        let names: BTreeMap<&str, ()> = upkeep
-            .iter()
-            .filter(|one| one.range.contains(&cut.place) || one.range.end == cut.place)
-            .map(|one| (one.name.as_str(), ()))
-            .collect();
-        for name in names.into_keys() {
-            let Upkept { cuts, .. } = self.upkeep.entry(name.to_owned()).or_default();
-            verdict.count(cuts, promised);
-        }
+    tallies.into_iter().for_each(|tally| losses.count(tally, promised));
+    let names: BTreeMap<&str, ()> = upkeep
+        .iter()
+        .filter(|one| one.range.contains(&cut.place) || one.range.end == cut.place)
+        .map(|one| (one.name.as_str(), ()))
+        .collect();
+    for name in names.into_keys() {
+        let Upkept { cuts, .. } = proof.upkeep.entry(name.to_owned()).or_default();
+        losses.count(cuts, promised);
     }
 }
 

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
+use dyno_record::{DurabilityProof, SyncCalls};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use crate::calls::{CallWatch, Seen};
+use crate::calls::CallWatch;
 use crate::content::Content;
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::judge_at;
-use crate::proof::{Effort, Proof, ProofContext};
+use crate::proof::{Effort, ProofContext};
 use crate::subject::{Subject, WorkMode};
 
 impl ProofContext {
@@ -23,16 +24,16 @@ impl ProofContext {
         subject: &dyn Subject,
         base: &Content,
         effort: Effort,
-        proof: &mut Proof,
-        tell: &dyn Fn(&str),
+        proof: &mut DurabilityProof,
+        progress: &dyn Fn(&str),
     ) -> Result<()> {
-        tell("system calls");
+        progress("system calls");
         match self.watch(subject, base) {
             Ok(seen) => proof.calls = seen,
             Err(error) => proof.calls_unseen = Some(format!("{error:#}")),
         }
         self.interrupts.check()?;
-        self.kill(subject, base, effort, proof, tell)
+        self.kill(subject, base, effort, proof, progress)
     }
 
     /// Lets the subject work where nothing is recorded but what it says. The text is why it did not come to its end.
@@ -47,7 +48,7 @@ impl ProofContext {
     }
 
     /// Lets the subject work where its calls are seen; nothing where it cannot be watched.
-    fn watch(&self, subject: &dyn Subject, base: &Content) -> Result<Option<Seen>> {
+    fn watch(&self, subject: &dyn Subject, base: &Content) -> Result<Option<SyncCalls>> {
         if !subject.can_be_watched() {
             return Ok(None);
         }
@@ -67,14 +68,14 @@ impl ProofContext {
         subject: &dyn Subject,
         base: &Content,
         effort: Effort,
-        proof: &mut Proof,
-        tell: &dyn Fn(&str),
+        proof: &mut DurabilityProof,
+        progress: &dyn Fn(&str),
     ) -> Result<()> {
         let mut random = ChaCha8Rng::seed_from_u64(effort.seed);
         // The time it works without being killed, measured first.
         let mut whole = None;
         if effort.kills > 0 {
-            tell(&format!("{} kills", effort.kills));
+            progress(&format!("{} kills", effort.kills));
         }
         for _ in 0..if effort.kills == 0 { 0 } else { effort.kills + 1 } {
             let after = whole.map(|whole: Duration| whole.mul_f64(random.random()));
@@ -102,27 +103,27 @@ impl ProofContext {
         folder: &Path,
         history: &History,
         (promised, after): (usize, &dyn Fn() -> String),
-        proof: &mut Proof,
+        proof: &mut DurabilityProof,
     ) -> Result<()> {
         let look = || -> Result<_> {
             let found = subject.check(folder)?;
-            let verdict = judge_at(subject, history, history.entries().len(), &found);
-            Ok((found.late, verdict))
+            let losses = judge_at(subject, history, history.entries().len(), &found);
+            Ok((found.late, losses))
         };
-        let (late, verdict) = look()?;
+        let (late, losses) = look()?;
         if let Some(why) = late {
-            proof.late(why);
+            proof.add_late(why);
             return Ok(());
         }
-        if !verdict.is_survived() && !proof.is_harmed() {
+        if !losses.is_survived() && !proof.is_harmed() {
             let (late, again) = look()?;
             if late.is_none() && again.is_survived() {
-                proof.unrepeated(verdict, after);
+                proof.add_unrepeated(losses.harm(), after);
                 return Ok(());
             }
         }
-        verdict.count(&mut proof.kills, promised);
-        proof.note(verdict, after);
+        losses.count(&mut proof.kills, promised);
+        proof.note(losses.harm(), after);
         Ok(())
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A second of a section, as seen from outside of it. All but `ended_ns` are of this second alone; what the machine does not
-/// tell is absent.
+/// A second of a section, as seen from outside of it. All but `ended_ns` are of this second alone; what the machine
+/// does not report is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActivitySample {
     /// When it ended, in nanoseconds since the section began.
     pub ended_ns: u64,
-    /// For how long processes waited; absent where the kernel does not tell (`/proc/pressure`).
+    /// For how long processes waited; absent where the kernel does not report it (`/proc/pressure`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
     /// For how long the disk below the databases was at work, in nanoseconds (`/proc/diskstats`, time doing I/O); absent where
@@ -20,13 +20,13 @@ pub struct ActivitySample {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_busy_ns: Option<u64>,
     /// How often the engine did what it does by itself, by its name: `checkpoints`, `compactions`, `flushes`. Only those that
-    /// the engine tells of.
+    /// the engine reports.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub upkeep: BTreeMap<String, u64>,
 }
 
 /// For how long processes of the machine waited for what they needed (PSI), in nanoseconds: `some`, while one or more of them
-/// did, and `full`, while all that had something to do did. For the processors the kernel tells no `full`.
+/// did, and `full`, while all that had something to do did. For the processors the kernel reports no `full`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pressure {
     /// One or more waited for a processor.

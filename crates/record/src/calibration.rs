@@ -23,7 +23,7 @@ pub struct MachineCalibration {
     pub suite: String,
     /// The contender that ran beside copies of itself.
     pub contender: String,
-    /// How long a run is of which this tells, in seconds.
+    /// How long the run is that this is about, in seconds.
     pub seconds: u32,
     /// In which share of runs equals are called different anywhere in a table.
     pub alarms: f64,
@@ -34,7 +34,8 @@ pub struct MachineCalibration {
     pub offsets: Option<KnownOffsets>,
 }
 
-/// What copies of one library under other names differ by, as standard deviations without noise: a share of a time.
+/// What copies of one library under other names differ by, as standard deviations without noise: a share of a time, and 0
+/// where no difference is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KnownOffsets {
     /// The number of copies, the original among them.

@@ -11,7 +11,7 @@
 //!
 //! What a commit is, differs too: a store that commits a thousand puts at once waits for the device, or writes its log, a
 //! thousand times less often. So the commit size is part of what contenders must have in common, in every run that has a
-//! test which contenders cut into commits as they are told. Where statements say BEGIN and COMMIT themselves, all
+//! test which contenders cut into commits as their settings say. Where statements say BEGIN and COMMIT themselves, all
 //! contenders commit alike.
 //!
 //! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as they come,
@@ -83,7 +83,7 @@ impl Run {
     /// How operations arrive in the tests shown in which many clients work; a run has one load.
     pub fn load(&self) -> Option<Load> {
         let load = self.shown_tests().find_map(|test| test.load)?;
-        // The first trials of a search tell its scale, and nothing else.
+        // The first trials of a search measure its scale, and nothing else.
         Some(if self.schedule.sustain.is_some() { Load::Open } else { load })
     }
 
@@ -165,7 +165,7 @@ fn cache_class(run: &Run, contender: &ContenderRecord) -> Option<CacheClass> {
     Some(CacheClass::From(from))
 }
 
-/// How much a commit holds of a contender that is told to commit so many operations, in a run with a test that contenders cut into commits. As much as the largest
+/// How much a commit holds of a contender whose settings say how many operations a commit has, in a run with a test that contenders cut into commits. As much as the largest
 /// of these has, or more, is all.
 fn commits(run: &Run, per_commit: Option<u64>) -> Option<Commits> {
     let count = |test: &TestRecord| test.amount.as_ref().map_or(u64::MAX, |amount| amount.count);

@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Executed, Isolated, ProbeRecord, Proof, Safety, Tuning};
+use crate::{EncryptionProof, Executed, Isolated, ProbeRecord, Safety, Tuning};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,27 +53,27 @@ pub struct ContenderRecord {
     pub file_system: Option<String>,
     /// The settings asked for.
     pub asked: Vec<Setting>,
-    /// Those that its runner reports as it gave them to the engine, which does not tell them again.
+    /// Those that its runner reports as it gave them to the engine, which does not report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<String>,
-    /// Versions, build and settings in force as its first trial told; absent if none got so far.
+    /// Versions, build and settings in force, as its first trial reported them; absent if none got so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
     /// Which files its trials executed, by their content.
     #[serde(default, skip_serializing_if = "Executed::is_empty")]
     pub executed: Executed,
-    /// What its commits survive; absent where the engine's rules do not tell.
+    /// The failures that its commits survive; absent where the engine's rules do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,
-    /// What its transactions may see of one another; absent where the engine's rules do not tell.
+    /// The isolation of its transactions; absent where the engine's rules do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolated>,
     /// The cache of its own, as it was read back; absent where it has none, or its size is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<OwnCache>,
-    /// What its files tell of encryption; absent where no contender of the run encrypts.
+    /// The evidence of encryption in its files; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof>,
+    pub proof: Option<EncryptionProof>,
     /// What probes of its isolation brought back; empty of runs in which one client works at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeRecord>,

@@ -9,6 +9,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 pub use line::Line;
+pub use page::{PackedRun, is_page, packed_runs};
 pub use reader::{load, load_found, parse};
 pub use seal::{Break, Seals};
 pub use writer::{Writer, whole};

@@ -85,7 +85,7 @@ pub struct Safety {
     /// What whoever reads the level must know, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caveat: Option<String>,
-    /// A known hole in the level, which the caveat tells of.
+    /// A known hole in the level, which the caveat describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
     /// What `dyno prove` found of the same build with the same settings on the same file system.

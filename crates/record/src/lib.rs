@@ -6,13 +6,16 @@
 
 mod activity;
 mod answer;
+mod breach;
 mod calibration;
 mod class;
 mod columns;
 mod contender;
 mod content;
 pub mod cpu_list;
+mod durability;
 mod file;
+mod harm;
 mod isolation;
 mod level;
 mod load;
@@ -21,6 +24,7 @@ mod parameters;
 mod placement;
 mod probe;
 mod proof;
+mod quantity;
 mod storage;
 mod suite;
 mod survival;
@@ -33,12 +37,21 @@ use serde::{Deserialize, Serialize};
 
 pub use activity::{ActivitySample, Pressure};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
+pub use breach::{Breach, BreachKind};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
 pub use content::{Content, Executed, Program};
-pub use file::{Break, Line, Seals, Writer, is_run_file, load, load_found, parse, results_folder, whole};
+pub use durability::{
+    DURABILITY_SCHEMA, DiskOperations, DurabilityAbout, DurabilityControls, DurabilityProof,
+    DurabilityRecord, DurabilitySubject, SyncCalls,
+};
+pub use file::{
+    Break, Line, PackedRun, Seals, Writer, is_page, is_run_file, load, load_found, packed_runs, parse,
+    results_folder, whole,
+};
+pub use harm::{Corruption, Damage, DeviceFailure, Harm, Harmed, Restarted};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};
 pub use load::{Clients, Load};
@@ -46,7 +59,8 @@ pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
 pub use probe::ProbeRecord;
-pub use proof::{Attempt, Proof};
+pub use proof::{Attempt, EncryptionProof, MARKED_ROWS};
+pub use quantity::{Better, Quantity};
 pub use storage::{Device, Storage};
 pub use suite::{
     AmountRecord, Figure, FileRecord, PerMinute, RungRecord, SourceRecord, SuiteRecord, TestRecord,
@@ -173,14 +187,17 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which every operation is timed.
     #[serde(default)]
     pub latency: bool,
+    /// Whether there are trials, after the measured ones, in which a program around the runner counts what it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counts: bool,
     /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
     /// for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
-    /// Whether contenders take turns within a block where they can; `apart` of a contender tells why it does not.
+    /// Whether contenders take turns within a block where they can; `apart` of a contender says why it does not.
     #[serde(default)]
     pub turns: bool,
-    /// The target of a run that seeks the highest rate at which it holds. Its first trials of a contender tell how much it
+    /// The target of a run that seeks the highest rate at which it holds. Its first trials of a contender measure how much it
     /// does at most; in each of the others operations arrive at a rate that follows from those before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustain: Option<Target>,
@@ -189,12 +206,12 @@ pub struct Schedule {
     pub warm_up: bool,
 }
 
-/// What `warm_up` is where a run file does not tell.
+/// What `warm_up` is where a run file does not say.
 fn usual() -> bool {
     true
 }
 
-/// What `margin` is where a run file does not tell.
+/// What `margin` is where a run file does not say.
 fn usual_margin() -> f64 {
     MARGIN
 }

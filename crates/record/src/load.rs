@@ -1,4 +1,4 @@
-//! How the operations of many clients arrive, and how many. What one load tells says nothing of another: two kinds are never
+//! How the operations of many clients arrive, and how many. A figure under one load says nothing about another: two kinds are never
 //! in one ranking, and runs with different numbers are not one series.
 
 use schemars::JsonSchema;

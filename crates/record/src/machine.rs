@@ -1,4 +1,4 @@
-//! The facts of the machine that bear on speed: what a record needs so that someone can tell whether two runs may be
+//! The facts of the machine that bear on speed: what a record needs so that a reader can decide whether two runs may be
 //! compared. They name no host, user, serial number or address.
 //!
 //! Units: sizes are bytes; CPUs are the kernel's numbers, from 0. What could not be read is `None` or an empty list.

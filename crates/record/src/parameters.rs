@@ -43,7 +43,7 @@ impl std::fmt::Display for ParameterValue {
 #[serde(transparent)]
 pub struct Parameters {
     values: BTreeMap<String, ParameterValue>,
-    /// Those that follow another, which tells them.
+    /// Those that follow from another parameter.
     #[serde(skip)]
     following: BTreeMap<String, ParameterValue>,
 }

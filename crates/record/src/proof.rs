@@ -1,34 +1,43 @@
-//! What was found of a contender's encryption.
+//! What a search of a contender's files found: facts, which the verdict judges.
 
 use dyno_protocol::InForce;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the files of a contender tell.
+/// What the files of a contender show.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Proof {
+pub struct EncryptionProof {
     /// Whether it is to encrypt; if not, it is the control, in whose files the marker must be found.
     pub encrypts: bool,
-    /// How many files were looked through, those that were gone by the end included.
+    /// Why its files could not be searched; absent where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// The number of files that were searched, those that were gone by the end included.
     pub files: usize,
-    /// How many bytes they held.
+    /// The number of bytes that they held.
     pub bytes: u64,
-    /// The names of the files in which the marker stands.
+    /// The names of the files that contain the marker.
     pub marker_in: Vec<String>,
+    /// The names of the files that contain the key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub key_in: Vec<String>,
     /// The entropy of the bytes of data files, blocks of zeros left out, in bits a byte; absent where there
-    /// were too few to tell.
+    /// were too few to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entropy: Option<f64>,
-    /// What came of opening the data without a key; absent where none was asked for.
+    /// What came of opening the data without a key; absent where this was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_key: Option<Attempt>,
     /// What came of opening them with another key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong_key: Option<Attempt>,
-    /// The settings of the cipher, as the engine told them.
+    /// What came of opening them with their own key afterwards; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_key: Option<Attempt>,
+    /// The settings of the cipher, as the engine reported them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cipher: Vec<InForce>,
-    /// What is amiss; nothing where it is proved.
+    /// What the program that wrote an older file found wrong; newer files have facts only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
 }
@@ -38,19 +47,16 @@ pub struct Proof {
 pub struct Attempt {
     /// Whether the engine refused for want of the right key.
     pub refused: bool,
-    /// What it said.
+    /// What the engine reported, or [`MARKED_ROWS`].
     pub said: String,
 }
 
-impl Proof {
-    /// That of a contender at which nobody could look.
-    pub fn failed(encrypts: bool, why: &anyhow::Error) -> Proof {
-        let troubles = vec![format!("it could not be looked at: {why:#}")];
-        Proof { encrypts, troubles, ..Proof::default() }
-    }
+/// What [`Attempt::said`] is where the rows with the marker were read.
+pub const MARKED_ROWS: &str = "gave the marked rows";
 
-    /// Whether nothing is amiss.
-    pub fn holds(&self) -> bool {
-        self.troubles.is_empty()
+impl EncryptionProof {
+    /// The proof of a contender whose files could not be searched.
+    pub fn failed(encrypts: bool, why: &anyhow::Error) -> EncryptionProof {
+        EncryptionProof { encrypts, failure: Some(format!("{why:#}")), ..EncryptionProof::default() }
     }
 }

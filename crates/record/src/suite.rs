@@ -17,10 +17,10 @@ pub struct SuiteRecord {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it asks, where it comes from and how to read its results; absent in older files, whose text tells it.
+    /// What it asks, where it comes from and how to read its results; absent in older files, whose text has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub story: Option<String>,
-    /// Where figures come from that others published for its tests; absent in older files, whose text tells it.
+    /// Where figures come from that others published for its tests; absent in older files, whose text has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Vec<SourceRecord>>,
     /// The whole text of its file.
@@ -79,7 +79,7 @@ impl SuiteRecord {
         self.published.as_deref().unwrap_or_default()
     }
 
-    /// Takes from the text what older files do not tell apart from it.
+    /// Takes from the text what older files do not keep apart from it.
     pub(crate) fn fill_in(&mut self) {
         if self.story.is_some() && self.published.is_some() {
             return;
@@ -172,8 +172,8 @@ pub struct TestRecord {
     /// How much it does, where that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountRecord>,
-    /// The right answer, where the suite states one that holds for these parameters or the input
-    /// tells.
+    /// The right answer, where the suite states one that holds for these parameters or the
+    /// input determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Vec<Vec<Value>>>,
     /// The digest of the right answer, where the suite states no rows of it because they are too many.
@@ -214,8 +214,15 @@ pub struct PerMinute {
 pub struct AmountRecord {
     /// Rows or operations.
     pub count: u64,
-    /// The bytes of cells that are written or read.
+    /// The bytes of cells that are written or read; 0 where they mean nothing for the test.
     pub bytes: u64,
-    /// What is counted: `rows` or `operations`.
+    /// What is counted: `rows`, `operations` or `transactions`.
     pub unit: String,
+}
+
+impl AmountRecord {
+    /// An amount of so many of a unit, in so many bytes of cells.
+    pub fn new(count: u64, bytes: u64, unit: &str) -> AmountRecord {
+        AmountRecord { count, bytes, unit: unit.to_owned() }
+    }
 }

@@ -45,7 +45,7 @@ pub struct Upkept {
 }
 
 /// What was found of a contender.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Survival {
     /// The version of dyno that tried it.
     pub dyno: String,
@@ -106,12 +106,12 @@ pub struct Survival {
 }
 
 impl Survival {
-    /// What a commit waits for, as the disk saw it, or else as the system calls tell; for people.
+    /// What a commit waits for, as the disk saw it, or else as the system calls show; for people.
     pub fn waits(&self) -> String {
         match (self.flushes, self.calls) {
             (Some(flushes), _) => format!("{flushes:.1} flushes a commit"),
             (None, Some(calls)) => format!("{calls:.1} sync calls a commit, seen by its system calls"),
-            (None, None) => "nobody could see what a commit waits for".to_owned(),
+            (None, None) => "what a commit waits for could not be observed".to_owned(),
         }
     }
 }

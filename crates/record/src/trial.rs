@@ -18,13 +18,16 @@ pub struct TrialRecord {
     /// Whether every operation was timed; it then takes no part in any figure but those of latency.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latency: bool,
+    /// Whether a program around the runner counted what the sections did; it then takes no part in any figure but the counts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub counted: bool,
     /// When it began, in nanoseconds since the run began.
     pub began_ns: u64,
-    /// What others took of the CPUs meanwhile; absent where the kernel does not tell, and in older files.
+    /// What others took of the CPUs meanwhile; absent where the kernel does not report it, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
     /// What the metronome, a fixed piece of work, took on these CPUs before and after the trial, in nanoseconds: the mean.
-    /// Absent where the trial was done in slices, whose samples tell it.
+    /// Absent where the trial was done in slices, whose samples have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
     /// The samples, in the order of the tests.
@@ -94,6 +97,16 @@ pub struct SampleRecord {
 impl TrialRecord {
     /// Whether figures may rest on it: those to warm up, and those in which every operation was timed, are none of them.
     pub fn is_measured(&self) -> bool {
+        self.block > 0 && !self.is_extra()
+    }
+
+    /// True if it comes after the measured trials and takes no part in figures of time.
+    pub fn is_extra(&self) -> bool {
+        self.latency || self.counted
+    }
+
+    /// Whether counts may rest on it.
+    pub fn may_count(&self) -> bool {
         self.block > 0 && !self.latency
     }
 }
@@ -102,20 +115,27 @@ impl SampleRecord {
     /// What is judged of the test, in nanoseconds: what was measured, or where only some operations were timed, as if the
     /// others took as long each; of operations that arrived by themselves a percentile of their response.
     pub fn duration_ns(&self) -> f64 {
-        if let Some(share) = self.judged_percentile {
-            return self.response_ns(share);
-        }
-        let measured = self.sample.section.nanoseconds as f64;
-        match self.extrapolated_to {
-            Some(whole) if self.sample.operations > 0 => {
-                measured * whole as f64 / self.sample.operations as f64
-            }
-            _ => measured,
+        match self.judged_percentile {
+            Some(share) => self.response_ns(share),
+            None => self.extrapolated(self.sample.section.nanoseconds),
         }
     }
-}
 
-impl SampleRecord {
+    /// How often an event occurred in the whole test, where it was counted.
+    pub fn count(&self, event: &str) -> Option<f64> {
+        self.sample.section.counts.get(event).map(|&count| self.extrapolated(count))
+    }
+
+    /// What was measured, as it would be if each operation of the test cost as much as those that were timed.
+    fn extrapolated(&self, measured: u64) -> f64 {
+        match self.extrapolated_to {
+            Some(whole) if self.sample.operations > 0 => {
+                measured as f64 * whole as f64 / self.sample.operations as f64
+            }
+            _ => measured as f64,
+        }
+    }
+
     /// How many operations had no success: they failed, or were due and not done at the end. Operations that were due
     /// before the measured time and end within it take the place of those that are due within it and end later.
     pub fn never_done(&self) -> u64 {

@@ -7,7 +7,8 @@ use dyno_gauge::{Before, Gauge, Ready};
 use dyno_protocol::{Sample, Section};
 use nix::time::{ClockId, clock_gettime};
 
-use crate::slices::{SliceSource, SlicedSection, Slices};
+use crate::orders::OrderSource;
+use crate::slices::{SlicedSection, Slices};
 
 /// The counters of a section whose clients are let go before its clock starts.
 pub enum Counted {
@@ -20,7 +21,7 @@ pub enum Counted {
 /// Times sections of one trial.
 pub struct Clock<'a> {
     gauge: Gauge,
-    source: Option<&'a SliceSource<'a>>,
+    source: Option<&'a OrderSource<'a>>,
     slowdown: f64,
 }
 
@@ -31,7 +32,7 @@ impl<'a> Clock<'a> {
     }
 
     /// The same clock with a source of turns.
-    pub fn with_turns(self, source: Option<&'a SliceSource<'a>>) -> Clock<'a> {
+    pub fn with_turns(self, source: Option<&'a OrderSource<'a>>) -> Clock<'a> {
         Clock { source, ..self }
     }
 
@@ -72,7 +73,13 @@ impl<'a> Clock<'a> {
         let elapsed = clock.elapsed();
 
         let (client, server) = self.gauge.after(&before);
-        let section = Section { nanoseconds: nanoseconds(elapsed), began_ns, client, server };
+        let section = Section {
+            nanoseconds: nanoseconds(elapsed),
+            began_ns,
+            client,
+            server,
+            counts: self.gauge.counts(),
+        };
         (result, Sample { section, ..Sample::default() })
     }
 
@@ -99,7 +106,7 @@ pub fn spin(began: Instant, slowdown: f64) {
 }
 
 /// The reading of the system's monotonic clock, in nanoseconds; other processes read the same clock.
-fn monotonic() -> u64 {
+pub fn monotonic() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
 }
 

@@ -16,8 +16,9 @@ pub trait Engine: Sized {
     /// One client.
     type Session: Session;
 
-    /// Opens a fresh database in the job's folder and applies the settings asked for. The settings
-    /// in the greeting are read back from the engine after all of them are applied.
+    /// Opens the database in the job's folder, which it makes if it is not there, and applies the settings asked for. The
+    /// settings in the greeting are read back from the engine after all of them are applied. Where the job
+    /// [joins](Job::joins) another process, that has the database open and outlives this one: nothing is made or removed.
     fn open(job: &Job) -> Result<(Self, Hello)>;
 
     /// Begins a session, with the settings applied.
@@ -35,37 +36,15 @@ pub trait Engine: Sized {
         bail!("this runner has no sessions that come and go")
     }
 
-    /// Opens the database that another process has open for the same job, which outlives this one: as it is, without
-    /// making or removing anything. Of engines whose `runner.toml` says `processes`.
-    fn join(job: &Job) -> Result<Self> {
-        Self::open(job).map(|(engine, _)| engine)
-    }
-
-    /// The size of the database after a test, in bytes, as reported by a server. `None` for an engine that keeps its
+    /// The size of the database after a test, in bytes, by the job's queries. `None` for an engine that keeps its
     /// files in the job's folder, where the skeleton adds them up. Called outside the clock.
     fn database_bytes(&mut self, _session: &mut Self::Session) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// The data that outlives a close. Called outside the clock.
-    fn lasts(&self) -> Lasting {
-        Lasting::Files
-    }
-
     /// Closes the database, whose sessions have ended. An engine that is dropped without it, because a test failed or
     /// the runner panicked, removes what it made on a server as far as it can.
     fn close(self) -> Result<()>;
-}
-
-/// The data that outlives the closing of a database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasting {
-    /// Nothing: it is in memory, or temporary.
-    Process,
-    /// Its files, from which [`Engine::open`] with the same job opens it again.
-    Files,
-    /// A server, which keeps it until the engine is closed: another session sees it.
-    Server,
 }
 
 /// One client of an engine, which does one operation at a time. It may move to a thread.

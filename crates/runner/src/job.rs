@@ -7,39 +7,27 @@ use dyno_protocol::{Job, PROTOCOL, Server, Test, Work};
 use serde::Deserialize;
 use serde_json::error::Category;
 
-/// The prefix of every database that a runner makes on a server.
-const SCRATCH: &str = "dyno_";
-/// The longest name that PostgreSQL and MySQL keep whole.
-const LONGEST: usize = 63;
-
 /// The one thing that every version of the contract has in common.
 #[derive(Deserialize)]
 struct Version {
     protocol: u32,
 }
 
-/// The field that says whether further lines follow the job.
-#[derive(Deserialize)]
-struct HasMoreLines {
-    #[serde(default)]
-    turns: bool,
-}
-
-/// The largest number of clients that a job has at once.
+/// The largest number of clients that the database of a job has at once, in this process and in others.
 pub fn clients(job: &Job) -> u32 {
     let clients = |test: &Test| match &test.work {
-        Work::Mix(mix) => mix.clients,
+        Work::Mix(mix) => mix.part.map_or(mix.clients, |part| part.of),
         _ => 1,
     };
     job.tests.iter().map(clients).max().unwrap_or(1)
 }
 
-/// Reads one job: to the end of the input, or to the end of the first line where turns follow.
+/// Reads one job: to the end of the input, or to the end of the first line where turns or orders follow.
 pub fn read(input: &mut impl BufRead) -> Result<Job> {
     const UNREADABLE: &str = "cannot read the job from standard input";
     let mut bytes = Vec::new();
     input.read_until(b'\n', &mut bytes).context(UNREADABLE)?;
-    if serde_json::from_slice(&bytes).is_ok_and(|job: HasMoreLines| job.turns) {
+    if serde_json::from_slice(&bytes).is_ok_and(|job: Job| job.turns || job.has_parts()) {
         return whole(&bytes);
     }
     input.read_to_end(&mut bytes).context(UNREADABLE)?;
@@ -54,7 +42,8 @@ fn whole(bytes: &[u8]) -> Result<Job> {
     let version: Version = parse(bytes)?;
     ensure!(
         version.protocol == PROTOCOL,
-        "the job is in version {} of the contract and this runner speaks {PROTOCOL}: build both from the same source",
+        "the job is in version {} of the contract and this runner speaks version {PROTOCOL}: build both from the same \
+         source",
         version.protocol
     );
     parse(bytes)
@@ -108,31 +97,17 @@ pub fn variant<T: Copy>(job: &Job, known: &[(&str, T)]) -> Result<T> {
 }
 
 /// The server of a job whose engine has one.
-///
-/// The database that the trial makes and removes must have a name that no other program gives to a database, and that
-/// needs no quotes in a statement: `dyno_` and small letters, digits, `_`.
 pub fn server(job: &Job) -> Result<&Server> {
-    let server = job.server.as_ref().with_context(|| {
+    job.server.as_ref().with_context(|| {
         format!("the job says no server, and {} is reached through one: this is an error in dyno", job.engine)
-    })?;
-    let name = &server.scratch;
-    let plain = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
-    ensure!(
-        name.len() > SCRATCH.len()
-            && name.len() <= LONGEST
-            && name.starts_with(SCRATCH)
-            && name.bytes().all(plain),
-        "the runner makes and removes databases named {SCRATCH}… only (small letters, digits and _, at most \
-         {LONGEST}), not '{name}'"
-    );
-    Ok(server)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const JOB: &str = r#"{"protocol":2,"engine":"null","driver":"rust","build":"bundled","settings":[],
+    const JOB: &str = r#"{"protocol":3,"engine":"null","driver":"rust","build":"bundled","settings":[],
         "directory":"/tmp","tests":[{"id":"1","model":"statements","file":"1.sql","count":3}]}"#;
 
     fn complaint(text: &str) -> String {
@@ -161,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_whatever_else_it_says() {
-        assert!(complaint(r#"{"protocol":3,"novelty":[]}"#).contains("version 3 of the contract"));
+        assert!(complaint(r#"{"protocol":2,"novelty":[]}"#).contains("version 2 of the contract"));
     }
 
     #[test]
@@ -169,25 +144,8 @@ mod tests {
         assert!(complaint("").contains("standard input is empty"));
         assert!(complaint("{\"protocol\":1").contains("ends too early"));
         assert!(complaint("nonsense").contains("not JSON at line 1"));
-        assert!(complaint(r#"{"protocol":2}"#).contains("missing field `engine`"));
+        assert!(complaint(r#"{"protocol":3}"#).contains("missing field `engine`"));
         let secret = complaint(&JOB.replace("[],", r#"["hunter2"],"#));
         assert!(secret.contains("another kind at line 1") && !secret.contains("hunter2"), "{secret}");
-    }
-
-    #[test]
-    fn only_a_database_of_dynos_own_is_a_scratch_database() {
-        let with = |scratch: &str| {
-            let server = format!(r#""server":{{"host":"h","user":"u","scratch":"{scratch}"}},"tests":[]}}"#);
-            let text = JOB.split_once(r#""tests""#).unwrap().0.to_owned() + &server;
-            server_of(&text)
-        };
-        fn server_of(text: &str) -> Result<String> {
-            server(&read(&mut text.as_bytes())?).map(|server| server.scratch.clone())
-        }
-        assert_eq!(with("dyno_7_a").unwrap(), "dyno_7_a");
-        for bad in ["dyno_", "production", "Dyno_x", "dyno_x;", "dyno_x y"] {
-            assert!(with(bad).unwrap_err().to_string().contains("named dyno_… only"), "{bad}");
-        }
-        assert!(server_of(JOB).unwrap_err().to_string().contains("says no server"));
     }
 }

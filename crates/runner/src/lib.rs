@@ -51,7 +51,6 @@
 //! What it never does: generate data, look into an answer while the clock runs, or allocate between
 //! the two readings of the clock beyond what [`Answer`] needs to hold rows that are to be kept.
 
-mod again;
 mod answer;
 mod clock;
 mod engine;
@@ -61,8 +60,10 @@ mod inserts;
 mod job;
 mod kv;
 mod latency;
+mod listed;
 mod locked;
 pub mod mix;
+mod orders;
 mod rows;
 mod run;
 pub mod server;
@@ -77,7 +78,7 @@ pub use answer::Answer;
 pub use dyno_inputs::{Records, Slice, whole_number};
 pub use dyno_protocol as protocol;
 pub use dyno_protocol::Reads;
-pub use engine::{Engine, Failure, Lasting, Session};
+pub use engine::{Engine, Failure, Session};
 pub use import::Import;
 pub use inserts::{
     Extent, TransactionControl, column_list, in_transactions, insert, insert_text, rows_per_statement,
@@ -85,6 +86,7 @@ pub use inserts::{
 pub use job::{clients, expect, variant};
 pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};
 pub use latency::{Latency, NoTimer, OperationTimer};
+pub use listed::{JobSql, OnConnect, read_back};
 pub use locked::locked_version;
 pub use rows::{Load, Rows, Scan, Visit};
 pub use run::run;

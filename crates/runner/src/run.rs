@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::env;
 use std::error::Error as _;
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,8 +12,9 @@ use dyno_protocol::{Event, Failed};
 use nix::sys::statvfs::statvfs;
 
 use crate::events::Events;
+use crate::listed::StatementRefused;
 use crate::trial::{Stop, trial};
-use crate::{Engine, job, mix};
+use crate::{Engine, job};
 
 /// A file system with less than this left, in bytes, is full.
 const ROOM: u64 = 1 << 20;
@@ -26,9 +26,6 @@ const ROOM: u64 = 1 << 20;
 pub fn run<E: Engine>() -> ExitCode {
     // Not the buffered and locked handle: an event is one write.
     let out = io::stdout();
-    if env::args().nth(1).is_some_and(|argument| argument == mix::CLIENT) {
-        return mix::be_client::<E>(io::stdin().lock(), out);
-    }
     run_with::<E>(io::stdin().lock(), out)
 }
 
@@ -41,7 +38,8 @@ fn run_with<E: Engine>(mut input: impl BufRead, out: impl Write) -> ExitCode {
         directory = Some(job.directory.clone());
         trial::<E, _>(&job, &mut input, &events, &mut current)
     }));
-    let message = match outcome {
+    let mut failed = Failed { test: current, ..Failed::default() };
+    failed.message = match outcome {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(Stop::Output(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::FAILURE;
@@ -50,12 +48,18 @@ fn run_with<E: Engine>(mut input: impl BufRead, out: impl Write) -> ExitCode {
             eprintln!("{stop}: {}", stop.source().map(ToString::to_string).unwrap_or_default());
             return ExitCode::FAILURE;
         }
-        Ok(Err(Stop::Failed(error))) => advise(format!("{error:#}"), directory.as_deref()),
+        Ok(Err(Stop::Failed(error))) => {
+            if let Some(refused) = error.downcast_ref::<StatementRefused>() {
+                failed.code.clone_from(&refused.code);
+                failed.statement.clone_from(&refused.name);
+            }
+            advise(format!("{error:#}"), directory.as_deref())
+        }
         Err(panic) => format!("the runner panicked, which is an error in the runner: {}", text_of(&*panic)),
     };
-    eprintln!("{message}");
+    eprintln!("{}", failed.message);
     // Nothing more can be done where this cannot be written either.
-    let _ = events.borrow_mut().send(&Event::Failed(Failed { test: current, message }));
+    let _ = events.borrow_mut().send(&Event::Failed(failed));
     ExitCode::FAILURE
 }
 

@@ -6,14 +6,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::io::{self, BufRead};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::Result;
 use dyno_gauge::{Before, Gauge};
-use dyno_protocol::{Event, Section, SliceGrant, Waiting};
+use dyno_protocol::{Section, Waiting};
 
 use crate::clock::{nanoseconds, spin};
+use crate::orders::OrderSource;
 
 /// The turns of one timed section, for its loops over operations.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,37 +53,10 @@ impl<'a> Slices<'a> {
     }
 }
 
-/// The source of turns.
-pub struct SliceSource<'a> {
-    input: RefCell<&'a mut dyn BufRead>,
-    send: &'a dyn Fn(&Event) -> io::Result<()>,
-}
-
-impl<'a> SliceSource<'a> {
-    /// Turns come from `input`, and events are sent by `send`.
-    pub fn new(input: &'a mut dyn BufRead, send: &'a dyn Fn(&Event) -> io::Result<()>) -> SliceSource<'a> {
-        SliceSource { input: RefCell::new(input), send }
-    }
-
-    /// Says how far the test is, and waits for a turn.
-    fn ask(&self, waiting: Waiting) -> Result<SliceGrant> {
-        (self.send)(&Event::Waiting(waiting)).context("cannot ask for a turn")?;
-        let mut line = String::new();
-        self.input.borrow_mut().read_line(&mut line).context("cannot read a turn from standard input")?;
-        if line.is_empty() {
-            bail!("standard input ended where a turn was expected");
-        }
-        let turn: SliceGrant = serde_json::from_str(&line)
-            .with_context(|| format!("the line '{}' is not a turn", line.trim_end().escape_debug()))?;
-        ensure!(turn.operations > 0, "a turn of no operations was given");
-        Ok(turn)
-    }
-}
-
 /// A timed section that is done in slices: its clock and counters run while there is a turn.
 pub struct SlicedSection<'a, 'g> {
     gauge: &'a Gauge,
-    source: &'a SliceSource<'g>,
+    source: &'a OrderSource<'g>,
     slowdown: f64,
     of: u64,
     done: Cell<u64>,
@@ -100,7 +73,7 @@ impl<'a, 'g> SlicedSection<'a, 'g> {
     /// the section is made slower.
     pub fn begin(
         gauge: &'a Gauge,
-        source: &'a SliceSource<'g>,
+        source: &'a OrderSource<'g>,
         slowdown: f64,
         of: u64,
     ) -> Result<SlicedSection<'a, 'g>> {
@@ -127,7 +100,7 @@ impl<'a, 'g> SlicedSection<'a, 'g> {
     fn wait(&self) -> Result<()> {
         let nanoseconds = self.section.borrow().nanoseconds;
         let waiting = Waiting { done: self.done.get(), of: self.of, nanoseconds };
-        self.left.set(self.source.ask(waiting)?.operations);
+        self.left.set(self.source.turn(waiting)?.operations);
         let mut began = self.began.borrow_mut();
         began.0 = self.gauge.before();
         began.1 = Instant::now();

@@ -12,8 +12,8 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
-use crate::slices::SliceSource;
-use crate::{Answer, Engine, Session, again, work};
+use crate::orders::OrderSource;
+use crate::{Answer, Engine, Session, work};
 
 /// Why a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,8 @@ pub struct TestContext<'a, E: Engine> {
     /// The job of the trial.
     pub job: &'a Job,
     pub clock: Clock<'a>,
+    /// What dyno says after the job.
+    pub orders: &'a OrderSource<'a>,
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
     pub ends: Vec<usize>,
@@ -48,7 +50,7 @@ pub struct TestContext<'a, E: Engine> {
     pub latency: bool,
 }
 
-/// Goes through a job, whose turns come from `input`. `current` names the test at work, also where this panics.
+/// Goes through a job, whose turns and orders come from `input`. `current` names the test at work, also where this panics.
 pub fn trial<E: Engine, W: Write>(
     job: &Job,
     input: &mut dyn BufRead,
@@ -59,37 +61,26 @@ pub fn trial<E: Engine, W: Write>(
     let session = engine.session()?;
     let send = |event: &Event| events.borrow_mut().send(event);
     send(&Event::Hello(hello)).map_err(Stop::Output)?;
-    let source = job.turns.then(|| SliceSource::new(input, &send));
+    let orders = OrderSource::new(input, &send);
     let longest = job.tests.iter().map(|test| statement_count(&test.work)).max().unwrap_or(0);
     let bench = TestContext {
         session,
         engine,
         job,
         clock: Clock::new(job.server.as_ref().and_then(|server| server.process))
-            .with_turns(source.as_ref())
+            .with_turns(job.turns.then_some(&orders))
             .slowed(job.slowdown),
+        orders: &orders,
         answer: Answer::resident(),
         ends: Vec::with_capacity(longest),
         latency: job.latency,
     };
     let mut trial = Trial { bench, directory: &job.directory, events };
-    let lasting = if job.read_again { again::lasting(&job.tests) } else { Vec::new() };
-    let mut left = Vec::new();
-    for (place, test) in job.tests.iter().enumerate() {
+    for test in &job.tests {
         *current = Some(test.id.clone());
-        trial.test(test)?;
-        if lasting.contains(&place) {
-            left.push((test, trial.bench.answer.kept().collect()));
-        }
+        if job.answers_only { trial.answer_only(test)? } else { trial.test(test)? }
     }
     *current = None;
-    if !left.is_empty() {
-        let Some(bench) = again::open(trial.bench)? else {
-            return send(&Event::Bye {}).map_err(Stop::Output);
-        };
-        trial.bench = bench;
-        trial.read_again(&left)?;
-    }
     let TestContext { session, engine, .. } = trial.bench;
     session.close().and_then(|()| engine.close()).context("the database did not close")?;
     send(&Event::Bye {}).map_err(Stop::Output)
@@ -105,8 +96,13 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         }
         self.bench.answer.begin(test.check.is_none());
         let sample = work::perform(&test.work, &mut self.bench)?;
-        let database_bytes = self.database_bytes()?;
+        // The process that was joined looks at what all have left.
+        let joins = self.bench.job.joins();
+        let database_bytes = if joins { 0 } else { self.database_bytes()? };
         self.send(&Event::Sample(Sample { test: test.id.clone(), database_bytes, ..sample }))?;
+        if joins {
+            return Ok(());
+        }
         self.answer(test)?;
         self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
@@ -132,19 +128,17 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         })
     }
 
-    /// Asks the same of a database that was opened again.
-    fn read_again(&mut self, left: &[(&Test, again::Rows)]) -> Result<()> {
-        for (test, before) in left {
-            self.answer(test)
-                .with_context(|| format!("test {}, after the database was opened again", test.id))?;
-            again::compare(test, before, &self.bench.answer.kept().collect())?;
-        }
-        Ok(())
+    /// Asks what a test of another job has left.
+    fn answer_only(&mut self, test: &Test) -> Result<(), Stop> {
+        self.send(&Event::Progress { test: test.id.clone() })?;
+        self.bench.answer.begin(true);
+        self.answer(test)?;
+        self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
 
     fn database_bytes(&mut self) -> Result<u64> {
         let TestContext { session, engine, .. } = &mut self.bench;
-        match engine.database_bytes(session).context("cannot tell the size of the database")? {
+        match engine.database_bytes(session).context("cannot read the size of the database")? {
             Some(bytes) => Ok(bytes),
             None => folder_bytes(self.directory).context("cannot add up the database's files"),
         }

@@ -1,6 +1,7 @@
 //! The differences that a machine can show, as text.
 
-use dyno_verdict::{Calibrated, Calibration, CopyOffsets, FalseDifferences, Span};
+use dyno_verdict::statistics::MIN_BLOCKS;
+use dyno_verdict::{Calibrated, Calibration, CopyOffsets, FalseDifferences, OffsetSpread, RunLength};
 
 use crate::units::{percent, ratio};
 use crate::wrapped;
@@ -31,9 +32,11 @@ pub fn render(calibration: &Calibration) -> String {
         text.push_str(&table(contender));
     }
     let notes = [
-        "Each share is of 400 runs drawn from these blocks, five neighbours at a time. A run of a pair of contenders has as \
-         many blocks as fit into its time. What all blocks share stays in the draws: if chance or placement made the equal \
-         copy slower here, equals are called different more often than elsewhere.",
+        "Each share is of 400 draws from these blocks, five neighbours at a time; a draw has as many blocks as a run of two \
+         contenders fits into that time. A draw of more blocks than were measured repeats some of them, and calls equals \
+         different more often than a run of as many new blocks: calibrate for longer before you rely on such a share. Where a \
+         table of all blocks calls the equal copy different, the draws of equals have it as it was; elsewhere either of the two \
+         may be the slower one in a stretch.",
         "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
          found where the table says slower of the mean, or on average of a test.",
         "No interval of a run covers what its blocks share, such as where a file lies in memory: copies of one file under \
@@ -59,13 +62,26 @@ fn table(contender: &Calibrated) -> String {
         None => "no block".to_owned(),
     };
     let said = match contender.significant {
-        FalseDifferences { by_mean: false, tests: 0 } => "in no test called different".to_owned(),
-        FalseDifferences { by_mean, tests } => {
-            format!("called different in {tests} tests{}", if by_mean { " and by the mean" } else { "" })
+        FalseDifferences { too_few: true, .. } => {
+            "and the blocks are too few to call it different".to_owned()
+        }
+        FalseDifferences { by_mean: false, tests: 0, .. } => {
+            "and a table of all blocks calls it different nowhere".to_owned()
+        }
+        FalseDifferences { by_mean, tests, .. } => {
+            let tests = format!("in {tests} {}", if tests == 1 { "test" } else { "tests" });
+            format!(
+                "and a table of all blocks calls it different {tests}{}",
+                if by_mean { " and by the mean" } else { "" }
+            )
         }
     };
     let mut text = format!("{}: an equal copy takes {beside} of its time, {said}\n", contender.label);
-    let mut line = |label: &str, cell: &dyn Fn(&Span) -> String| {
+    let share = |span: &RunLength, share: f64| {
+        let is_known = !contender.significant.too_few && span.blocks >= MIN_BLOCKS;
+        if is_known { percent(share) } else { "–".to_owned() }
+    };
+    let mut line = |label: &str, cell: &dyn Fn(&RunLength) -> String| {
         let cells: String = contender.spans.iter().map(|span| format!("{:>10}", cell(span))).collect();
         text.push_str(&format!("{label:<LABELS$}{cells}\n"));
     };
@@ -89,17 +105,27 @@ fn table(contender: &Calibrated) -> String {
 /// What copies of the library under other names differ by.
 fn copies(found: Option<&CopyOffsets>) -> String {
     let Some(CopyOffsets { copies, by_mean, by_test }) = found else {
-        return "No copies of its library ran under other names, so what a whole run shares was not measured.".to_owned();
+        // No copies ran, or the blocks that have all of them are too few.
+        return format!(
+            "What a whole run shares was not measured: that takes copies of the library under other names (`--copies`) and \
+             {MIN_BLOCKS} blocks with all of them."
+        );
     };
-    let (mean, test) = (percent(by_mean.between), percent(by_test.between));
     let (mean_noise, test_noise) = (percent(by_mean.noise), percent(by_test.noise));
+    if !by_mean.shown && !by_test.shown {
+        return format!(
+            "{copies} copies of its library, under different names, are not shown to differ: noise explains a standard deviation \
+             of {mean_noise} by the mean and {test_noise} in a test."
+        );
+    }
+    let of = |spread: &OffsetSpread| match spread.shown {
+        true => format!("by {}", percent(spread.between)),
+        false => "by nothing that is shown".to_owned(),
+    };
     format!(
-        "{copies} copies of its library, under different names, differ by {mean} by the mean and {test} in a test (standard \
-         deviation, beyond {mean_noise} and {test_noise} that noise explains)."
+        "{copies} copies of its library, under different names, differ {} by the mean and {} in a test (standard deviation, \
+         beyond {mean_noise} and {test_noise} that noise explains).",
+        of(by_mean),
+        of(by_test)
     )
-}
-
-/// A share of runs; a dash if the blocks are too few for any claim.
-fn share(span: &Span, share: f64) -> String {
-    if span.blocks < dyno_verdict::statistics::MIN_BLOCKS { "–".to_owned() } else { percent(share) }
 }

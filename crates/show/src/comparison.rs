@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use dyno_verdict::statistics::{Difference, NoDifference};
 use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
 
-use super::grid::{self, Grid};
+use super::grid::Grid;
 use super::views::sustained::words;
-use super::{notes, plain, units, without_formula};
+use super::{figure, notes, plain, units, without_formula};
 
 /// Tables for the terminal.
 pub fn text(comparison: &Comparison) -> String {
@@ -56,7 +56,7 @@ fn change(cell: &CellComparison) -> String {
     let word = match cell.difference {
         Some(Difference::Faster) => " faster",
         Some(Difference::Slower) => " slower",
-        difference => grid::mark_of(difference),
+        difference => figure::mark_of(difference),
     };
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
 }

@@ -1,5 +1,8 @@
 //! The results as CSV: a line for each test and contender, durations in nanoseconds, sizes bytes.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
 use dyno_record::{Isolation, Load, Tuning};
@@ -7,22 +10,24 @@ use dyno_verdict::statistics::Difference;
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 
 use crate::csv_column::{Column, Field, ratio};
-use crate::{grid, views};
+use crate::{headings, views};
 
 /// All lines, with a header.
 pub fn render(verdict: &Verdict) -> Result<String> {
-    let mut lines: Vec<Vec<Column>> = Vec::new();
+    let events = events(verdict);
+    let mut lines: Vec<Vec<(Cow<str>, Field)>> = Vec::new();
     for (place, test) in verdict.tests.iter().enumerate() {
         lines.extend(test.cells.iter().map(|cell| {
             let mut line = in_test(verdict, test, cell);
             line.extend(over_all(verdict, cell.contender));
             line.extend(views::columns(verdict, cell.contender, place));
-            line
+            let line = line.into_iter().map(|(name, field)| (name.into(), field));
+            line.chain(events.iter().flat_map(|event| counted(test, event, cell.contender))).collect()
         }));
     }
     let mut writer = WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     if let Some(first) = lines.first() {
-        writer.write_record(first.iter().map(|(name, _)| name)).context("cannot write CSV")?;
+        writer.write_record(first.iter().map(|(name, _)| name.as_bytes())).context("cannot write CSV")?;
     }
     for line in &lines {
         let fields: Vec<&Field> = line.iter().map(|(_, field)| field).collect();
@@ -35,29 +40,6 @@ pub fn render(verdict: &Verdict) -> Result<String> {
 /// A contender in a test.
 fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
     let contender = &verdict.contenders[cell.contender];
-    let standing = match cell.standing {
-        CellStanding::Counts => "counts",
-        CellStanding::Wrong(_) => "wrong",
-        CellStanding::Disputed(_) => "disputed",
-        CellStanding::Missing(_) => "missing",
-        CellStanding::Untried => "untried",
-        CellStanding::NotApplicable => "not-applicable",
-        CellStanding::NotReached => "not-reached",
-        CellStanding::TooFew => "too-few",
-        CellStanding::Sought => "sought",
-        CellStanding::Uneven(_) => "uneven",
-        CellStanding::NotEncrypted => "not-encrypted",
-        CellStanding::NotIsolated => "not-isolated",
-    };
-    let difference = cell.difference.map(|difference| match difference {
-        Difference::Faster => "faster",
-        Difference::Slower => "slower",
-        open if open.is_open() => "none",
-        Difference::None(_) => "close",
-    });
-    let summary = cell.figures.summary;
-    let interval = summary.and_then(|summary| summary.interval);
-    let costs = cell.figures.costs.as_ref();
     let mut line = vec![
         ("suite", verdict.about.suite.name.as_str().into()),
         ("test", test.id.as_str().into()),
@@ -70,9 +52,21 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("load", verdict.about.load.map(Load::name).into()),
         ("clients", verdict.processes(cell.contender).map(kind_of_client).into()),
         ("per_commit", verdict.commits(cell.contender).into()),
-        ("tuning", grid::standard(verdict, contender).map(Tuning::name).into()),
+        ("tuning", headings::standard(verdict, contender).map(Tuning::name).into()),
         ("cache_bytes", contender.cache.map(|cache| cache.bytes).into()),
-        ("standing", standing.into()),
+        ("standing", standing(&cell.standing).into()),
+    ];
+    line.extend(times(cell));
+    line.extend(ratio(["ratio", "ratio_low", "ratio_high"], cell.ratio.as_ref()));
+    line.extend([("difference", cell.difference.map(difference).into()), ("fastest", cell.fastest.into())]);
+    line.extend(costs(cell));
+    line
+}
+
+fn times(cell: &Cell) -> Vec<Column> {
+    let summary = cell.figures.summary;
+    let interval = summary.and_then(|summary| summary.interval);
+    vec![
         ("samples", cell.figures.samples.into()),
         ("undisturbed", cell.figures.undisturbed.into()),
         ("median_ns", summary.map(|summary| summary.median).into()),
@@ -82,11 +76,12 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("max_ns", summary.map(|summary| summary.max).into()),
         ("low_ns", interval.map(|interval| interval.low).into()),
         ("high_ns", interval.map(|interval| interval.high).into()),
-    ];
-    line.extend(ratio(["ratio", "ratio_low", "ratio_high"], cell.ratio.as_ref()));
-    line.extend([
-        ("difference", difference.into()),
-        ("fastest", cell.fastest.into()),
+    ]
+}
+
+fn costs(cell: &Cell) -> Vec<Column> {
+    let costs = cell.figures.costs.as_ref();
+    vec![
         ("operations", costs.map(|costs| costs.operations).into()),
         ("rows", costs.map(|costs| costs.rows).into()),
         ("user_ns", costs.map(|costs| costs.user_ns).into()),
@@ -96,8 +91,54 @@ fn in_test(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Vec<Column> {
         ("device_written_bytes", costs.map(|costs| costs.device_written_bytes).into()),
         ("peak_memory_bytes", costs.map(|costs| costs.peak_memory_bytes).into()),
         ("database_bytes", costs.map(|costs| costs.database_bytes).into()),
-    ]);
-    line
+    ]
+}
+
+/// The events that were counted in any test.
+fn events(verdict: &Verdict) -> BTreeSet<&str> {
+    let counts = verdict.tests.iter().flat_map(|test| &test.counts);
+    counts.map(|measure| measure.quantity.unit()).collect()
+}
+
+/// How often an event occurred in a contender's test, and the ratio to the baseline.
+fn counted(
+    test: &TestVerdict,
+    event: &str,
+    contender: usize,
+) -> impl Iterator<Item = (Cow<'static, str>, Field)> {
+    let found = test.counts.iter().find(|measure| measure.quantity.unit() == event);
+    let cell = found.and_then(|measure| measure.cells.iter().find(|cell| cell.contender == contender));
+    let median = cell.and_then(|cell| cell.figures.summary).map(|summary| summary.median);
+    let ratio = ratio(["_ratio", "_low", "_high"], cell.and_then(|cell| cell.ratio.as_ref()));
+    let name = format!("count_{event}");
+    let columns = std::iter::once(("", median.into())).chain(ratio);
+    columns.map(move |(part, field)| (format!("{name}{part}").into(), field))
+}
+
+fn standing(standing: &CellStanding) -> &'static str {
+    match standing {
+        CellStanding::Counts => "counts",
+        CellStanding::Wrong(_) => "wrong",
+        CellStanding::Disputed(_) => "disputed",
+        CellStanding::Missing(_) => "missing",
+        CellStanding::Untried => "untried",
+        CellStanding::NotApplicable => "not-applicable",
+        CellStanding::NotReached => "not-reached",
+        CellStanding::TooFew => "too-few",
+        CellStanding::Sought => "sought",
+        CellStanding::Uneven(_) => "uneven",
+        CellStanding::NotEncrypted => "not-encrypted",
+        CellStanding::NotIsolated => "not-isolated",
+    }
+}
+
+fn difference(difference: Difference) -> &'static str {
+    match difference {
+        Difference::Faster => "faster",
+        Difference::Slower => "slower",
+        open if open.is_open() => "none",
+        Difference::None(_) => "close",
+    }
 }
 
 /// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of

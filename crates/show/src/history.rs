@@ -2,11 +2,11 @@
 
 use dyno_record::Seals;
 use dyno_verdict::statistics::FEWEST_RUNS;
-use dyno_verdict::{About, ChangePoint, History, HistoryLine};
+use dyno_verdict::{About, ChangePoint, HistoryLine, SuiteHistory};
 
 use super::grid::Grid;
 use super::views::sustained::words;
-use super::{notes, plain, units};
+use super::{measure, notes, plain, units};
 
 /// The width of the field of dots, in columns.
 const FIELD: usize = 40;
@@ -54,7 +54,7 @@ fn seals(runs: &[Listed]) -> impl Iterator<Item = String> {
 }
 
 /// The medians of each contender, time downwards, each on its own scale from zero.
-pub fn chart(runs: &[Listed], history: &History) -> String {
+pub fn chart(runs: &[Listed], history: &SuiteHistory) -> String {
     let mut parts = vec![history.title.clone()];
     for line in &history.lines {
         let largest = line.medians.iter().map(|(_, median)| *median).fold(1.0, f64::max);
@@ -67,7 +67,11 @@ pub fn chart(runs: &[Listed], history: &History) -> String {
             let row = format!(
                 "{:>4}  {started}  {:>8}  {:FIELD$}  {flag}",
                 run + 1,
-                if line.is_sought { words::rate(1e9 / median) } else { units::duration(*median) },
+                if line.is_sought {
+                    words::rate(measure::per_second(*median))
+                } else {
+                    units::duration(*median)
+                },
                 format!("{dot}●")
             );
             text.push(row.trim_end().to_owned());

@@ -73,19 +73,20 @@ pub fn render(verdict: &Verdict) -> Result<String> {
 fn labelled(verdict: &Verdict) -> Result<Value> {
     let mut value = serde_json::to_value(verdict).context("cannot write JSON")?;
     label(&mut value, verdict);
-    let tests = value.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten();
-    for (test, judged) in tests.zip(&verdict.tests) {
-        let unit = unit(judged);
-        for cell in test.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
-            name_unit(cell, &unit);
-        }
-        for response in test.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
-            for cell in response.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
-                name_unit(cell, "ns");
+    for (test, judged) in items(&mut value, "tests").zip(&verdict.tests) {
+        name_units(test, &unit(judged));
+        for (key, measures) in [("responses", &judged.responses), ("counts", &judged.counts)] {
+            for (found, measure) in items(test, key).zip(measures) {
+                name_units(found, measure.quantity.unit());
             }
         }
     }
     Ok(value)
+}
+
+/// The items of an array in an object.
+fn items<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+    value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// Adds a contender's label next to each of its positions.
@@ -109,13 +110,16 @@ fn unit(test: &TestVerdict) -> String {
         Some(amount) if amount.count == 1 => {
             format!("ns per {}", amount.unit.strip_suffix('s').unwrap_or(&amount.unit))
         }
-        _ => "ns".to_owned(),
+        _ => test.quantity.unit().to_owned(),
     }
 }
 
-fn name_unit(cell: &mut Value, unit: &str) {
-    if let Some(Value::Object(summary)) = cell.pointer_mut("/figures/summary") {
-        summary.insert("unit".to_owned(), unit.into());
+/// Adds the unit to each figure of a quantity.
+fn name_units(judged: &mut Value, unit: &str) {
+    for cell in items(judged, "cells") {
+        if let Some(Value::Object(summary)) = cell.pointer_mut("/figures/summary") {
+            summary.insert("unit".to_owned(), unit.into());
+        }
     }
 }
 

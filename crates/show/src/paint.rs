@@ -10,7 +10,7 @@ const YELLOW: &str = "33";
 
 /// A part of what a table's command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum TablePart {
     /// The suite and the conditions of the run.
     Heading,
     /// The answer that the samples give.
@@ -22,12 +22,12 @@ pub enum Part {
 }
 
 /// A part in colours.
-pub fn paint(part: Part, text: &str) -> String {
+pub fn paint(part: TablePart, text: &str) -> String {
     match part {
-        Part::Heading => text.to_owned(),
-        Part::Answer => lines(text, |line| coloured(BOLD, line)),
-        Part::Table => lines(text, row),
-        Part::Notes => notes(text),
+        TablePart::Heading => text.to_owned(),
+        TablePart::Answer => lines(text, |line| coloured(BOLD, line)),
+        TablePart::Table => lines(text, row),
+        TablePart::Notes => notes(text),
     }
 }
 
@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn cells_have_the_colours_of_their_marks() {
-        let painted = paint(Part::Table, "1  A title     2.0 ms ±1% *   1.00× ≈  failed");
+        let painted = paint(TablePart::Table, "1  A title     2.0 ms ±1% *   1.00× ≈  failed");
         assert_eq!(
             painted,
             "1  A title     \u{1b}[32m2.0 ms ±1% *\u{1b}[0m   \u{1b}[33m1.00× ≈\u{1b}[0m  \u{1b}[31mfailed\u{1b}[0m"
         );
-        let notes = paint(Part::Notes, "* fastest\nFailed: 1\n  of 2");
+        let notes = paint(TablePart::Notes, "* fastest\nFailed: 1\n  of 2");
         assert_eq!(
             notes,
             "\u{1b}[2m* fastest\u{1b}[0m\n\u{1b}[31mFailed: 1\u{1b}[0m\n\u{1b}[31m  of 2\u{1b}[0m"

@@ -2,10 +2,11 @@
 
 use dyno_verdict::Verdict;
 
-use super::grid::{self, Detail, Grid};
+use super::figure::Detail;
+use super::grid::{self, Grid};
 use super::layout::width as limit;
 use super::notes;
-use super::paint::Part;
+use super::paint::TablePart;
 use super::plain::{SHORT_TITLE, cut_titles, plain, width};
 use super::report::answer::answers;
 use super::table_options::TableOptions;
@@ -19,12 +20,12 @@ const LEAST_TITLE: usize = 12;
 const LABEL: usize = 22;
 
 /// Heading, answer, tables and notes, each ready to be painted.
-pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(Part, String)> {
-    let mut parts = vec![(Part::Heading, notes::paragraph(&notes::heading(verdict)))];
+pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(TablePart, String)> {
+    let mut parts = vec![(TablePart::Heading, notes::paragraph(&notes::heading(verdict)))];
     if verdict.shown_contenders().count() > 1 {
-        parts.push((Part::Answer, notes::paragraph(&answers(verdict))));
+        parts.push((TablePart::Answer, notes::paragraph(&answers(verdict))));
     }
-    let table = |text: String| (Part::Table, text);
+    let table = |text: String| (TablePart::Table, text);
     parts.extend(ladder::tables(verdict, options).into_iter().map(table));
     let is_shown = ladder::shows_all(verdict);
     if !is_shown {
@@ -32,7 +33,7 @@ pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(Part, String)> {
     }
     parts.extend(views::tables(verdict, options).into_iter().map(table));
     if !is_shown {
-        parts.push((Part::Notes, notes::paragraph(&notes::legend(verdict, options.notes))));
+        parts.push((TablePart::Notes, notes::paragraph(&notes::legend(verdict, options.notes))));
     }
     parts
 }

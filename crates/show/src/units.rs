@@ -3,13 +3,13 @@
 use std::fmt;
 
 /// Digits and what follows them.
-pub(crate) struct Quantity {
+pub(crate) struct Scaled {
     pub digits: String,
     /// The unit, with a space before it where one belongs there.
     pub unit: String,
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for Scaled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.digits, self.unit)
     }
@@ -20,7 +20,7 @@ pub fn duration(nanoseconds: f64) -> String {
     in_time(nanoseconds).to_string()
 }
 
-pub(crate) fn in_time(nanoseconds: f64) -> Quantity {
+pub(crate) fn in_time(nanoseconds: f64) -> Scaled {
     scaled(nanoseconds, 1000.0, &[" ns", " µs", " ms", " s"])
 }
 
@@ -39,7 +39,7 @@ pub fn rate(per_second: f64) -> String {
     in_a_second(per_second).to_string()
 }
 
-pub(crate) fn in_a_second(per_second: f64) -> Quantity {
+pub(crate) fn in_a_second(per_second: f64) -> Scaled {
     scaled(per_second, 1000.0, &["/s", "k/s", "M/s", "G/s"])
 }
 
@@ -93,14 +93,14 @@ pub fn significant(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-fn scaled(mut number: f64, step: f64, units: &[&str]) -> Quantity {
+fn scaled(mut number: f64, step: f64, units: &[&str]) -> Scaled {
     let mut unit = 0;
     // A number that would be rounded up to the next unit is shown in that unit.
     while number >= step * 0.9995 && unit + 1 < units.len() {
         number /= step;
         unit += 1;
     }
-    Quantity { digits: significant(number), unit: units[unit].to_owned() }
+    Scaled { digits: significant(number), unit: units[unit].to_owned() }
 }
 
 #[cfg(test)]

@@ -9,23 +9,7 @@
 //!
 //! Several threads may fill leaves at once; only their order in the tree is the caller's to keep. The file is no valid
 //! database until [`Database::finish`] has returned; then the caller syncs it and moves it to its place. A database
-//! that exists is never touched.
-//!
-//! ```
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use sqlite_pages::{Database, Leaves, Object, PageSize, TableTree, Value};
-//!
-//! let file = tempfile::tempfile()?;
-//! let database = Database::new(&file, PageSize::new(4096).unwrap());
-//! let (mut leaves, mut tree) = (Leaves::new(database.pages()), TableTree::default());
-//! leaves.push(1, &[Value::Integer(7), Value::Text(b"seven")])?;
-//! tree.append(leaves.place(database.pages())?, database.pages())?;
-//! let root = tree.finish(database.pages())?;
-//! let sql = "CREATE TABLE t(a, b)";
-//! database.finish(&[Object { kind: "table", name: "t", table: "t", root, sql: Some(sql) }], 3_046_000)?;
-//! # Ok(())
-//! # }
-//! ```
+//! that exists is never touched. README.md has a whole example, which the tests run.
 
 mod cells;
 mod copy;
@@ -67,3 +51,7 @@ pub use records::Records;
 pub use row::{Body, Made, Row};
 pub use sort::Sorter;
 pub use table::TableTree;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+const README: () = ();

@@ -23,7 +23,7 @@ pub fn load(build: &Build) -> Result<Api> {
 
 /// The library next to the program, or the one in the build's output, because test programs lie in another folder.
 fn bundled() -> Result<PathBuf> {
-    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let program = std::env::current_exe().context("cannot find where this program is")?;
     let beside = program.with_file_name(BUNDLED);
     let built = Path::new(env!("OUT_DIR")).join(BUNDLED);
     let found = [&beside, &built].into_iter().find(|path| path.is_file());

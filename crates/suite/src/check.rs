@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 
+use super::names::{ID, is_id, is_name};
 use super::{Model, Shape, Suite, Test, digest, include, model, rung, statements};
 
 impl Suite {
@@ -158,20 +159,4 @@ impl Suite {
         }
         Ok(())
     }
-}
-
-/// The permitted names of suites and tests, in words.
-pub(super) const ID: &str = "a name: letters, digits, '-' and '_', at most 64 of them";
-
-/// True if a suite or a test may have this name.
-pub(super) fn is_id(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
-}
-
-/// True if it can be used unquoted in a statement, and as the name of a file.
-pub(super) fn is_name(name: &str) -> bool {
-    name.len() <= 64
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::load::line_at;
+use super::position::line_at;
 
 /// The part of a suite's text that refers to another suite.
 #[derive(Deserialize)]

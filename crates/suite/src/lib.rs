@@ -12,8 +12,11 @@ mod last_name;
 mod load;
 mod mix;
 mod model;
+mod names;
 mod parameters;
+mod position;
 pub mod progress;
+mod published;
 mod random;
 mod reach;
 mod render;
@@ -27,7 +30,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dyno_protocol::{NamedQuery, StoreInvariant, Value};
-use dyno_record::{Figure, ParameterValue};
+use dyno_record::Figure;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -42,6 +45,7 @@ pub use mix::{
 };
 pub use model::Transaction;
 pub use parameters::{Declaration, parse_count, resolve};
+pub use published::Published;
 pub use rung::{Rung, compared_with};
 pub use size::parse_size;
 pub use template::{Bounds, Renderer, TemplateError};
@@ -65,6 +69,9 @@ pub struct Suite {
     /// The contenders when a run names none, in addition to those of the rungs.
     #[serde(default)]
     contenders: Vec<String>,
+    /// Those that run besides these when a run asks for all.
+    #[serde(default)]
+    more_contenders: Vec<String>,
     /// The rungs of its ladder, if it is one.
     #[serde(default, rename = "rung")]
     pub rungs: Vec<Rung>,
@@ -228,33 +235,6 @@ pub struct Invariant {
     pub query: Spanned<String>,
 }
 
-/// A published table of figures for a suite's tests.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// The publisher and the date.
-    pub source: String,
-    /// The address, if it can still be read.
-    pub link: Option<String>,
-    /// The hardware of the measurements.
-    pub hardware: String,
-    /// The test of the first of its `seconds`, by id; absent: the suite's first.
-    pub first: Option<String>,
-    /// Seconds per test, in the order of the suite's tests, by the name of the system.
-    #[serde(default)]
-    pub seconds: BTreeMap<String, Vec<f64>>,
-    /// Rows or operations a second by the name of the system, then by test.
-    #[serde(default)]
-    pub rates: BTreeMap<String, BTreeMap<String, f64>>,
-    /// The parameters with which they were taken; absent: the defaults. They are shown next to a run with the same
-    /// parameters.
-    #[serde(default)]
-    pub parameters: BTreeMap<String, ParameterValue>,
-    /// True if they are shown next to a run of any size: rates that hardly depend on it.
-    #[serde(default)]
-    pub any_size: bool,
-}
-
 /// A test made ready for one dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rendered {
@@ -295,26 +275,15 @@ impl Test {
     }
 }
 
-impl Published {
-    /// The seconds of a system for the test at a place of the suite's, where it has a figure.
-    pub fn seconds_of(&self, system: &str, test: usize, tests: &[Test]) -> Option<f64> {
-        let seconds = self.seconds.get(system)?;
-        test.checked_sub(self.begins(tests)).and_then(|place| seconds.get(place)).copied()
-    }
-
-    /// The place of the test of its first figure; behind all tests where there is no such test.
-    fn begins(&self, tests: &[Test]) -> usize {
-        match &self.first {
-            None => 0,
-            Some(first) => tests.iter().position(|test| test.id == *first).unwrap_or(tests.len()),
-        }
-    }
-}
-
 impl Suite {
     /// The contenders if a run names none: those of the rungs, then the others.
     pub fn contenders(&self) -> Vec<String> {
         self.rungs.iter().map(|rung| &rung.contender).chain(&self.contenders).cloned().collect()
+    }
+
+    /// The contenders that run only when a run asks for all.
+    pub fn more_contenders(&self) -> &[String] {
+        &self.more_contenders
     }
 
     /// The file that its tests import, and the parameter that says how many records it has.

@@ -48,25 +48,9 @@ impl Suite {
         render: &dyn Fn(&Spanned<String>) -> Result<String>,
         dialect: &str,
     ) -> Result<Rendered> {
-        let list = |template: &Option<Spanned<String>>| match template {
-            Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
-            _ => Ok::<_, anyhow::Error>(Vec::new()),
-        };
+        let list = |template| list(template, render, dialect);
         let (setup, index) = (list(&test.setup)?, list(&test.index)?);
-        let mut statements = list(&test.statements)?;
-        if let Some(template) = test.statements.as_ref().filter(|_| dialect != NO_SQL) {
-            let (line, place) = (self.line_of(template.span().start), self.path.display());
-            if statements.is_empty() {
-                bail!("{place}:{line}: test {} has no statement for {dialect}", test.id);
-            }
-            if test.model == Model::Scan && statements.len() > 1 {
-                bail!("{place}:{line}: test {} is a scan, which takes one query", test.id);
-            }
-        }
-        if test.transaction == Transaction::One {
-            statements.insert(0, "BEGIN".into());
-            statements.push("COMMIT".into());
-        }
+        let statements = self.statements(test, list(&test.statements)?, dialect)?;
         let does = dialect != NO_SQL || test.is_for_stores();
         let classes = test.classes.iter().filter(|_| does);
         let classes = classes.map(|class| self.render_class(test, class, render, dialect));
@@ -80,13 +64,10 @@ impl Suite {
             None if !invariants.is_empty() && dialect != NO_SQL => Some(all()?),
             check => check,
         };
-        let queries = test.invariants.iter().zip(&invariants).filter(|_| dialect != NO_SQL);
-        let queries = queries.map(|(invariant, says)| {
-            let place = self.template_place(test, &invariant.says, 1);
-            let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, dialect)?;
-            Ok(NamedQuery { says: format!("\"{says}\" ({place})"), query })
-        });
-        let queries = queries.collect::<Result<_>>()?;
+        let queries = match dialect {
+            NO_SQL => Vec::new(),
+            _ => self.named_queries(test, &invariants, render, dialect)?,
+        };
         let line = |invariant: &Invariant| self.template_line(&invariant.says, 1);
         let invariant_lines = test.invariants.iter().map(line).collect();
         let counts = match dialect {
@@ -108,6 +89,40 @@ impl Suite {
             store,
             counts: counts.into_iter().map(|(counts, _)| counts).collect(),
         })
+    }
+
+    /// The statements of a test as they are executed, with BEGIN and COMMIT where they are one transaction.
+    fn statements(&self, test: &Test, mut statements: Vec<String>, dialect: &str) -> Result<Vec<String>> {
+        if let Some(template) = test.statements.as_ref().filter(|_| dialect != NO_SQL) {
+            let (line, place) = (self.line_of(template.span().start), self.path.display());
+            if statements.is_empty() {
+                bail!("{place}:{line}: test {} has no statement for {dialect}", test.id);
+            }
+            if test.model == Model::Scan && statements.len() > 1 {
+                bail!("{place}:{line}: test {} is a scan, which takes one query", test.id);
+            }
+        }
+        if test.transaction == Transaction::One {
+            statements.insert(0, "BEGIN".into());
+            statements.push("COMMIT".into());
+        }
+        Ok(statements)
+    }
+
+    /// The query of each invariant, with the name that a message gives it.
+    fn named_queries(
+        &self,
+        test: &Test,
+        says: &[String],
+        render: &dyn Fn(&Spanned<String>) -> Result<String>,
+        dialect: &str,
+    ) -> Result<Vec<NamedQuery>> {
+        let queries = test.invariants.iter().zip(says).map(|(invariant, says)| {
+            let place = self.template_place(test, &invariant.says, 1);
+            let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, dialect)?;
+            Ok(NamedQuery { says: format!("\"{says}\" ({place})"), query })
+        });
+        queries.collect()
     }
 
     /// The one store of a mix, of whose operations and invariants these are.
@@ -196,5 +211,17 @@ impl Suite {
                 )
             }
         }
+    }
+}
+
+/// The statements of a template; none for engines without SQL.
+fn list(
+    template: &Option<Spanned<String>>,
+    render: &dyn Fn(&Spanned<String>) -> Result<String>,
+    dialect: &str,
+) -> Result<Vec<String>> {
+    match template {
+        Some(template) if dialect != NO_SQL => Ok(statements::split(&render(template)?, dialect)),
+        _ => Ok(Vec::new()),
     }
 }

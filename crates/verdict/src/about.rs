@@ -65,7 +65,7 @@ pub struct Failures {
 impl About {
     /// The facts of a run.
     pub fn new(run: &Run) -> About {
-        let measured = run.trials.iter().filter(|trial| !trial.latency);
+        let measured = run.trials.iter().filter(|trial| !trial.is_extra());
         About {
             load: run.load(),
             dyno: run.dyno.clone(),

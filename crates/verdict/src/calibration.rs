@@ -1,33 +1,23 @@
 //! The smallest differences that a machine can show, judged from a run in which copies of a contender were made slower
 //! by known shares.
-//!
-//! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks
-//! are drawn from those measured, in stretches of neighbours, and judged as a run of them would be; the share of such
-//! draws that are called different is the answer. Nothing is taken out of the draws: if an equal copy was slower in
-//! every block, or blocks remember the one before, the draws say so too.
 
-use dyno_record::Run;
+mod draws;
+
+use dyno_record::{Quantity, Run};
+use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbances;
-use crate::figures::{Judged, figures};
+use crate::figures::figures;
 use crate::offsets::{CopyOffsets, offsets};
 use crate::pairs::logs_by_block;
-use crate::statistics::{Compared, MIN_BLOCKS, Ratio, ratio_of_logs, significant};
+use crate::statistics::{Ratio, ratio_of_logs};
+
+use draws::{Blocks, means, reported, shares};
 
 /// The lengths of the runs for which the calibration reports, in seconds.
 const SPANS: [u32; 3] = [10, 30, 60];
-/// The number of draws judged for each figure.
-const DRAWS: u32 = 400;
-
-/// The number of neighbours drawn together, so that a draw keeps what a block carries over from the one before.
-const STRETCH: usize = 5;
-
-/// The most blocks of a draw: with more, all is found that is worth finding.
-const MOST_BLOCKS: usize = 200;
-
 /// The smallest differences that a machine can show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
@@ -56,7 +46,7 @@ pub struct Calibrated {
     /// The differences that a table of all blocks claims for the equal copy.
     pub significant: FalseDifferences,
     /// By how long a run is.
-    pub spans: Vec<Span>,
+    pub spans: Vec<RunLength>,
     /// What copies of its library under other names differ by, if the run has some.
     pub copies: Option<CopyOffsets>,
 }
@@ -68,11 +58,21 @@ pub struct FalseDifferences {
     pub by_mean: bool,
     /// In how many tests it is.
     pub tests: usize,
+    /// True if the blocks are too few to call anything different.
+    #[serde(default)]
+    pub too_few: bool,
 }
 
-/// What a run of some length can tell.
+impl FalseDifferences {
+    /// True if anything is called different.
+    fn is_any(self) -> bool {
+        self.by_mean || self.tests > 0
+    }
+}
+
+/// What a run of some length can show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Span {
+pub struct RunLength {
     /// How long, in seconds.
     pub seconds: u32,
     /// How many blocks of two trials that is.
@@ -102,9 +102,6 @@ pub struct DetectionRates {
     /// In a test, on average over them.
     pub by_test: f64,
 }
-
-/// Logarithms of ratios of one pair of contenders: by block, by test.
-type Blocks = Vec<Vec<f64>>;
 
 /// Judges a run. Contenders without equal and slower copies are left out, and so are tests that one of them lacks.
 pub fn calibrate(run: &Run) -> Calibration {
@@ -136,39 +133,31 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
         .collect();
     let equal = copies.iter().find(|(_, slowdown)| *slowdown == 0.0)?.0;
     let equals = pairs(run, tests, equal, index);
+    let significant = reported(&equals);
     let seconds = pair_seconds(run, index)?;
     let spans = SPANS.iter().map(|&span| {
         let blocks = (f64::from(span) / seconds) as usize;
         let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
             let pairs = pairs(run, tests, copy, index);
-            let shares = shares(&pairs, blocks, random);
+            let shares = shares(&pairs, blocks, false, random);
             DetectionRates { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
         });
         let found = found.collect();
-        let alarms = shares(&equals, blocks, random);
+        let alarms = shares(&equals, blocks, !significant.is_any(), random);
         let alarms = FalseAlarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
-        Span { seconds: span, blocks, alarms, found }
+        RunLength { seconds: span, blocks, alarms, found }
     });
     let spans = spans.collect();
     let equal = ratio_of_logs(&means(&equals));
     let copies = offsets(run, tests, index);
-    Some(Calibrated { label: label.clone(), equal, significant: reported(&equals), spans, copies })
-}
-
-/// The differences that a table of these blocks claims.
-fn reported(pairs: &Blocks) -> FalseDifferences {
-    if pairs.len() < MIN_BLOCKS {
-        return FalseDifferences { by_mean: false, tests: 0 };
-    }
-    let apart = significant(&table(pairs));
-    FalseDifferences { by_mean: apart[0], tests: apart[1..].iter().filter(|apart| **apart).count() }
+    Some(Calibrated { label: label.clone(), equal, significant, spans, copies })
 }
 
 /// The blocks in which both contenders have all tests that both have at all.
 fn pairs(run: &Run, tests: &[&str], contender: usize, baseline: usize) -> Blocks {
     let disturbances = Disturbances::new(run);
     let logs = |index: usize| -> Vec<Vec<Option<f64>>> {
-        let points = |test: &&str| figures(run, &disturbances, index, test, Judged::Test).1;
+        let points = |test: &&str| figures(run, &disturbances, index, test, &Quantity::Time).1;
         tests.iter().map(|test| logs_by_block(run, &points(test))).collect()
     };
     let (contender, baseline) = (logs(contender), logs(baseline));
@@ -198,54 +187,6 @@ fn pair_seconds(run: &Run, contender: usize) -> Option<f64> {
     Some(2.0 * mean * around / 1e9).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
-/// Shares of draws that are called different.
-struct Shares {
-    by_mean: f64,
-    by_test: f64,
-    in_table: f64,
-}
-
-fn shares(pairs: &Blocks, blocks: usize, random: &mut ChaCha8Rng) -> Shares {
-    let (mut by_mean, mut by_test, mut in_table) = (0, 0.0, 0);
-    if blocks >= MIN_BLOCKS && !pairs.is_empty() {
-        for _ in 0..DRAWS {
-            let drawn = drawn(pairs, blocks.min(MOST_BLOCKS), random);
-            let apart = significant(&table(&drawn));
-            let (mean, tests) = (apart[0], &apart[1..]);
-            by_mean += u32::from(mean);
-            by_test += tests.iter().filter(|apart| **apart).count() as f64 / tests.len() as f64;
-            in_table += u32::from(apart.contains(&true));
-        }
-    }
-    let share = |count: f64| count / f64::from(DRAWS);
-    Shares { by_mean: share(by_mean.into()), by_test: share(by_test), in_table: share(in_table.into()) }
-}
-
-/// So many of the blocks, in stretches of neighbours; after the last comes the first. (The circular block bootstrap of
-/// D. N. Politis and J. P. Romano, 1992.)
-fn drawn(pairs: &Blocks, blocks: usize, random: &mut ChaCha8Rng) -> Blocks {
-    let stretch = STRETCH.min(pairs.len());
-    let mut drawn = Blocks::with_capacity(blocks);
-    while drawn.len() < blocks {
-        let start = random.random_range(0..pairs.len());
-        let stretch = (0..stretch).map(|place| pairs[(start + place) % pairs.len()].clone());
-        drawn.extend(stretch.take(blocks - drawn.len()));
-    }
-    drawn
-}
-
-/// What a run of these blocks compares: the mean, then each test.
-fn table(blocks: &Blocks) -> Vec<Compared> {
-    let tests = blocks[0].len();
-    let mean = Compared { logs: means(blocks), weight: tests as f64 };
-    let test = |test| Compared { logs: blocks.iter().map(|block| block[test]).collect(), weight: 1.0 };
-    std::iter::once(mean).chain((0..tests).map(test)).collect()
-}
-
-fn means(blocks: &Blocks) -> Vec<f64> {
-    blocks.iter().map(|tests| tests.iter().sum::<f64>() / tests.len() as f64).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -254,6 +195,7 @@ mod tests {
 
     use super::*;
     use crate::judge;
+    use crate::statistics::MIN_BLOCKS;
 
     /// A run in which the first contender has copies, and samples scatter by half a percent.
     fn run(slowdowns: &[f64]) -> Run {
@@ -261,7 +203,7 @@ mod tests {
         let mut run = dyno_record::load(&golden).unwrap();
         let label = run.contenders[0].label.clone();
         let trials: Vec<TrialRecord> =
-            run.trials.iter().filter(|trial| trial.contender == 0 && !trial.latency).cloned().collect();
+            run.trials.iter().filter(|trial| trial.contender == 0 && !trial.is_extra()).cloned().collect();
         for &slowdown in slowdowns {
             let copy = run.contenders.len();
             run.contenders.push(ContenderRecord {
@@ -316,22 +258,12 @@ mod tests {
         };
         let found = biased(0.04);
         let tests = judge(&run(&[0.04])).tests.len();
-        assert_eq!(found.significant, FalseDifferences { by_mean: true, tests });
+        assert_eq!(found.significant, FalseDifferences { by_mean: true, tests, too_few: false });
         assert_eq!(found.spans[2].alarms, FalseAlarms { by_mean: 1.0, in_table: 1.0 });
     }
 
     #[test]
-    fn neighbours_are_drawn_together() {
-        let pairs: Blocks = (0..12).map(|block| vec![f64::from(block)]).collect();
-        let drawn = drawn(&pairs, 20, &mut ChaCha8Rng::seed_from_u64(1));
-        assert_eq!(drawn.len(), 20);
-        for stretch in drawn.chunks(STRETCH) {
-            assert!(stretch.windows(2).all(|pair| (pair[0][0] + 1.0) % 12.0 == pair[1][0]), "{stretch:?}");
-        }
-    }
-
-    #[test]
-    fn without_copies_there_is_nothing_to_tell() {
+    fn without_copies_there_is_nothing_to_show() {
         assert!(calibrate(&run(&[])).contenders.is_empty());
         assert!(calibrate(&run(&[0.1])).contenders.is_empty());
     }

@@ -1,12 +1,11 @@
 //! The judgement on a contender in a test.
 
-use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Figures, Points};
 use crate::statistics::{Difference, Ratio};
-use crate::views::Outcome;
+use crate::views::sustained::outcome::Outcome;
 
 /// The judgement on a contender in a test.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -95,10 +94,4 @@ impl Cell {
     pub fn is_comparable(&self) -> bool {
         self.counts() && !self.failed
     }
-}
-
-/// Returns true if a contender should encrypt and was found not to.
-pub(crate) fn is_unproved(run: &Run, contender: usize) -> bool {
-    let proof = run.contenders[contender].proof.as_ref();
-    proof.is_some_and(|proof| proof.encrypts && !proof.holds())
 }

@@ -1,20 +1,20 @@
 //! One test: which answers are right, which figures count, and how they compare with the baseline's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_protocol::Model;
-use dyno_record::{Answer, Run, TestRecord};
+use dyno_record::{Answer, Quantity, Run, TestRecord};
 
 use crate::answers::{self, AnswerVerdict, Given, Reference};
-use crate::cell::{Cell, CellStanding, is_unproved};
+use crate::cell::{Cell, CellStanding};
 use crate::disturbance::Disturbances;
-use crate::figures::{Judged, failed_in, figures};
+use crate::figures::{Figures, Points, failed_in, figures};
 use crate::pairs::ratio;
 use crate::responses::responses;
-use crate::statistics::{Difference, Ratio};
-use crate::test_verdict::TestVerdict;
+use crate::statistics::{Difference, Interval, NoDifference, Ratio};
+use crate::test_verdict::{QuantityVerdict, TestVerdict};
 use crate::uneven::beyond;
-use crate::views::is_disproved;
+use crate::views::{is_disproved, is_unproved};
 
 /// Judges a test; `shown` are the contenders shown, by position.
 pub(crate) fn judge_test(
@@ -23,63 +23,9 @@ pub(crate) fn judge_test(
     shown: &[usize],
     test: &TestRecord,
 ) -> TestVerdict {
-    let floor_ns = floor(run, disturbances, test);
     let (reference, answered) = judge_answers(run, shown, test);
-    // Whether it has figures in the test but too few operations of a class.
-    let tells = |judged: Judged, contender: usize| {
-        let (own, _) = figures(run, disturbances, contender, &test.id, Judged::Test);
-        matches!(judged, Judged::Response { .. }) && own.summary.is_some()
-    };
-    let uneven = |judged: Judged, contender: usize| match judged {
-        Judged::Test => None,
-        Judged::Response { class, share } => beyond(run, disturbances, contender, test, class, share),
-    };
-    let is_tried = |contender: usize| {
-        let its = run.trials.iter().filter(|trial| trial.contender == contender);
-        its.flat_map(|trial| &trial.samples)
-            .any(|sample| sample.sample.test == test.id && sample.sought.is_some())
-    };
-    let cells = |judged: Judged| {
-        let cell = |&contender: &usize| {
-            let (figures, points) = figures(run, disturbances, contender, &test.id, judged);
-            let standing = match (&figures.summary, answered.get(&contender)) {
-                (None, _) if run.contenders[contender].lacks.contains(&test.id) => {
-                    CellStanding::NotApplicable
-                }
-                (None, answered) if is_tried(contender) => match answered {
-                    Some(standing) => standing.clone(),
-                    None if is_unproved(run, contender) => CellStanding::NotEncrypted,
-                    None if is_disproved(run, contender) => CellStanding::NotIsolated,
-                    None => CellStanding::Sought,
-                },
-                (None, _) if tells(judged, contender) => CellStanding::TooFew,
-                (None, _) if test.prepares && failed_elsewhere(run, contender, &test.id) => {
-                    CellStanding::NotReached
-                }
-                (None, _) => {
-                    why_missing(run, contender, &test.id).map_or(CellStanding::Untried, CellStanding::Missing)
-                }
-                (_, Some(standing)) => standing.clone(),
-                _ if is_unproved(run, contender) => CellStanding::NotEncrypted,
-                _ if is_disproved(run, contender) => CellStanding::NotIsolated,
-                _ => uneven(judged, contender).map_or(CellStanding::Counts, CellStanding::Uneven),
-            };
-            Cell {
-                contender,
-                figures,
-                points,
-                standing,
-                ratio: None,
-                difference: None,
-                sustained: None,
-                fastest: false,
-                failed: failed_in(run, contender, &test.id),
-            }
-        };
-        let mut cells: Vec<Cell> = shown.iter().map(cell).collect();
-        compare_with_baseline(run, floor_ns, &mut cells);
-        cells
-    };
+    let judge = TestJudge { run, disturbances, shown, test, answered };
+    let own = judge.measure(Quantity::of_test(run.suite.figure, test.amount.as_ref()));
     TestVerdict {
         id: test.id.clone(),
         title: test.title.clone(),
@@ -89,24 +35,135 @@ pub(crate) fn judge_test(
         statements: test.statements,
         first: test.first.clone(),
         last: test.last.clone(),
-        figure: run.suite.figure,
+        quantity: own.quantity,
         amount: test.amount.clone(),
         published: test.published.clone(),
         reference,
-        floor_ns,
+        floor_ns: own.floor,
         sought: run.target_of(&test.id).is_some(),
-        cells: cells(Judged::Test),
-        responses: responses(run, test, |class, share| cells(Judged::Response { class, share })),
+        cells: own.cells,
+        responses: responses(run, test, |quantity| judge.measure(quantity)),
+        counts: events(run, test).map(|event| judge.measure(Quantity::Count { event })).collect(),
     }
 }
 
-/// The null runner's median for the same work. A file it reads and splits as every contender must: that is work, and no
-/// cost of measuring.
-fn floor(run: &Run, disturbances: &Disturbances, test: &TestRecord) -> Option<f64> {
-    let harness = run.contenders.iter().position(|contender| contender.harness)?;
-    let (figures, _) = figures(run, disturbances, harness, &test.id, Judged::Test);
-    let summary = figures.summary.filter(|_| test.model != Model::ImportFile.name());
-    summary.map(|summary| summary.median)
+/// What the cells of a test are judged by.
+struct TestJudge<'a> {
+    run: &'a Run,
+    disturbances: &'a Disturbances,
+    /// The contenders shown, by position.
+    shown: &'a [usize],
+    test: &'a TestRecord,
+    /// What is wrong with the answers of contenders, by their position.
+    answered: BTreeMap<usize, CellStanding>,
+}
+
+impl TestJudge<'_> {
+    /// The judgement on one quantity.
+    fn measure(&self, quantity: Quantity) -> QuantityVerdict {
+        let floor = self.floor(&quantity);
+        let mut cells: Vec<Cell> =
+            self.shown.iter().map(|&contender| self.cell(&quantity, contender)).collect();
+        match quantity {
+            Quantity::Count { .. } => compare_counts(self.run, &mut cells),
+            _ => compare_with_baseline(self.run, floor, &mut cells),
+        }
+        QuantityVerdict { quantity, floor, cells }
+    }
+
+    /// The null runner's median for the same work: of a count the events, of all else the time. The null runner reads and
+    /// splits a file as every contender must: that is work, and no cost of measuring.
+    fn floor(&self, quantity: &Quantity) -> Option<f64> {
+        let harness = self.run.contenders.iter().position(|contender| contender.harness)?;
+        let quantity = match quantity {
+            Quantity::Count { .. } => quantity,
+            Quantity::Time | Quantity::Rate(_) | Quantity::Response { .. } => &Quantity::Time,
+        };
+        let summary = self.figures(quantity, harness).0.summary;
+        summary.filter(|_| self.test.model != Model::ImportFile.name()).map(|summary| summary.median)
+    }
+
+    fn figures(&self, quantity: &Quantity, contender: usize) -> (Figures, Points) {
+        figures(self.run, self.disturbances, contender, &self.test.id, quantity)
+    }
+
+    fn cell(&self, quantity: &Quantity, contender: usize) -> Cell {
+        let (figures, points) = self.figures(quantity, contender);
+        let standing = match figures.summary {
+            Some(_) => self.standing_of_figures(quantity, contender),
+            None => self.standing_without_figures(quantity, contender),
+        };
+        Cell {
+            contender,
+            figures,
+            points,
+            standing,
+            ratio: None,
+            difference: None,
+            sustained: None,
+            fastest: false,
+            failed: failed_in(self.run, contender, &self.test.id),
+        }
+    }
+
+    fn standing_of_figures(&self, quantity: &Quantity, contender: usize) -> CellStanding {
+        let uneven = || match quantity {
+            Quantity::Response { class, share } => {
+                beyond(self.run, self.disturbances, contender, self.test, class, *share)
+            }
+            Quantity::Time | Quantity::Rate(_) | Quantity::Count { .. } => None,
+        };
+        self.refusal(contender).unwrap_or_else(|| uneven().map_or(CellStanding::Counts, CellStanding::Uneven))
+    }
+
+    fn standing_without_figures(&self, quantity: &Quantity, contender: usize) -> CellStanding {
+        let (run, test) = (self.run, self.test);
+        if run.contenders[contender].lacks.contains(&test.id) {
+            CellStanding::NotApplicable
+        } else if self.is_sought(contender) {
+            self.refusal(contender).unwrap_or(CellStanding::Sought)
+        } else if matches!(quantity, Quantity::Response { .. }) && self.has_time(contender) {
+            CellStanding::TooFew
+        } else if matches!(quantity, Quantity::Count { .. }) && self.has_time(contender) {
+            CellStanding::NotApplicable
+        } else if test.prepares && failed_elsewhere(run, contender, &test.id) {
+            CellStanding::NotReached
+        } else {
+            why_missing(run, contender, &test.id).map_or(CellStanding::Untried, CellStanding::Missing)
+        }
+    }
+
+    /// Why a contender's figures, if it has some, do not count.
+    fn refusal(&self, contender: usize) -> Option<CellStanding> {
+        if let Some(standing) = self.answered.get(&contender) {
+            Some(standing.clone())
+        } else if is_unproved(self.run, contender) {
+            Some(CellStanding::NotEncrypted)
+        } else {
+            is_disproved(self.run, contender).then_some(CellStanding::NotIsolated)
+        }
+    }
+
+    /// Whether the contender's trials searched for a rate in the test.
+    fn is_sought(&self, contender: usize) -> bool {
+        let trials = self.run.trials.iter().filter(|trial| trial.contender == contender);
+        let mut samples = trials.flat_map(|trial| &trial.samples);
+        samples.any(|sample| sample.sample.test == self.test.id && sample.sought.is_some())
+    }
+
+    /// Whether the contender's time in the test is known.
+    fn has_time(&self, contender: usize) -> bool {
+        self.figures(&Quantity::Time, contender).0.summary.is_some()
+    }
+}
+
+/// The events that were counted in measured trials of a test, by name.
+fn events(run: &Run, test: &TestRecord) -> impl Iterator<Item = String> {
+    let samples = run.trials.iter().filter(|trial| trial.may_count()).flat_map(|trial| &trial.samples);
+    let its = samples.filter(|sample| sample.sample.test == test.id);
+    let events: BTreeSet<String> =
+        its.flat_map(|sample| sample.sample.section.counts.keys().cloned()).collect();
+    events.into_iter()
 }
 
 /// Chooses the right answer, and returns by contender the standing of those that differ from it.
@@ -178,6 +235,34 @@ fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
     for cell in others {
         cell.ratio = ratio(&cell.points, &baseline.points);
         cell.difference = cell.ratio.map(|ratio| difference(&ratio, cell, &baseline, floor));
+    }
+}
+
+/// Counts that repeat to the digit have no scatter that could make a difference by chance: each difference is one. The others
+/// are shown with their spread, and no difference is claimed.
+fn compare_counts(run: &Run, cells: &mut [Cell]) {
+    let Some(baseline) = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned() else {
+        return;
+    };
+    let exact = |cell: &Cell| {
+        let (_, first) = *cell.points.used.first()?;
+        let repeats = cell.points.used.len() > 1 && cell.points.used.iter().all(|(_, count)| *count == first);
+        (repeats && cell.is_comparable()).then_some(first)
+    };
+    let others = cells.iter_mut().filter(|cell| cell.contender != baseline.contender && cell.is_comparable());
+    for cell in others {
+        let middle =
+            |cell: &Cell| cell.figures.summary.map(|summary| summary.median).filter(|middle| *middle > 0.0);
+        let ratio = middle(cell).zip(middle(&baseline)).map(|(count, of)| count / of);
+        let is_exact = exact(cell).is_some() && exact(&baseline).is_some();
+        cell.ratio = ratio
+            .map(|ratio| Ratio { ratio, interval: is_exact.then_some(Interval { low: ratio, high: ratio }) });
+        cell.difference = ratio.map(|ratio| match is_exact {
+            false => Difference::None(NoDifference::TooFewSamples),
+            true if ratio > 1.0 => Difference::Slower,
+            true if ratio < 1.0 => Difference::Faster,
+            true => Difference::None(NoDifference::Close),
+        });
     }
 }
 

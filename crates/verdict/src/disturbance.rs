@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_where_too_few_blocks_would_remain_or_nobody_told() {
+    fn nothing_is_left_out_where_too_few_blocks_would_remain_or_nothing_is_known() {
         let run = run(|block, _| if block < 8 { 600_000_000 } else { 0 });
         let verdict = judge(&run);
         assert!(verdict.disturbances.rests_on_disturbed());

@@ -1,7 +1,7 @@
 //! The samples of one contender in one test, and the figures that rest on them.
 
-use dyno_protocol::{Cost, Sample, quantile};
-use dyno_record::{Run, SampleRecord, TestRecord, TrialRecord};
+use dyno_protocol::{Class, Cost, Sample, quantile};
+use dyno_record::{Quantity, Run, SampleRecord, TestRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Figures {
     /// True if only the first operations were timed, and the durations worked out for all of them.
     #[serde(default)]
     pub extrapolated: bool,
-    /// Time in nanoseconds; absent without samples.
+    /// The figures, in the unit of their quantity; absent without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// The resources that the work took besides time.
@@ -52,30 +52,28 @@ pub struct Costs {
     pub database_bytes: f64,
 }
 
-/// The figure of a sample that is judged.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Judged<'a> {
-    /// The test's own figure: its duration or, if operations arrived at a given rate, the response time of the slow
-    /// ones.
-    Test,
-    /// The response time that this share of a class's operations stayed below; those that failed count as the slowest,
-    /// and those that were not done at the end with what they had waited.
-    Response { class: &'a str, share: f64 },
+/// The number by which a sample is judged; none if it has none of the quantity, or if too few operations lie beyond the
+/// percentile.
+fn number(quantity: &Quantity, sample: &SampleRecord) -> Option<f64> {
+    match quantity {
+        Quantity::Time | Quantity::Rate(_) => Some(sample.duration_ns()),
+        Quantity::Response { class, share } => {
+            let class = sample.sample.classes.iter().find(|reported| reported.class == *class)?;
+            response(class, *share)
+        }
+        Quantity::Count { event } => sample.count(event),
+    }
 }
 
-impl Judged<'_> {
-    /// The figure in nanoseconds; none if too few operations lie beyond the percentile.
-    fn of(self, sample: &SampleRecord) -> Option<f64> {
-        match self {
-            Judged::Test => Some(sample.duration_ns()),
-            Judged::Response { class, share } => {
-                let class = sample.sample.classes.iter().find(|reported| reported.class == class)?;
-                let response = class.waited()?;
-                let reported = has_enough(response.len() + class.failed, share);
-                quantile(&response, share, class.failed).filter(|_| reported).map(|time| time as f64)
-            }
-        }
+/// The response time that this share of a class's operations stayed within. Those that failed count as the slowest, and
+/// those that were not done at the end with what they had waited. The longest response time is not of those that failed.
+fn response(class: &Class, share: f64) -> Option<f64> {
+    let waited = class.waited()?;
+    if share >= 1.0 {
+        return Some(waited.max() as f64);
     }
+    let is_enough = has_enough(waited.len() + class.failed, share);
+    quantile(&waited, share, class.failed).filter(|_| is_enough).map(|time| time as f64)
 }
 
 /// The number of operations that must have taken longer than a percentile for it to be reported.
@@ -87,7 +85,7 @@ pub(crate) fn has_enough(operations: u64, share: f64) -> bool {
     (operations as f64 * (1.0 - share)).round() >= BEYOND
 }
 
-/// Block and nanoseconds of every measured sample of a contender in a test.
+/// The block and the number of every measured sample of a contender in a test.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Points {
     /// Those on which the figures rest.
@@ -103,17 +101,19 @@ pub(crate) fn figures(
     disturbances: &Disturbances,
     contender: usize,
     test: &str,
-    judged: Judged,
+    quantity: &Quantity,
 ) -> (Figures, Points) {
-    let reported = measured(run, contender, test);
-    let reported = reported.filter_map(|(block, sample)| Some((block, sample, judged.of(sample)?)));
+    let reported = measured(run, contender, test, quantity);
+    let reported = reported.filter_map(|(block, sample)| Some((block, sample, number(quantity, sample)?)));
     let (used, left_out): (Vec<_>, Vec<_>) = reported.partition(|(block, ..)| disturbances.counts(*block));
     let is_disturbed = |(block, ..): &&(u32, &SampleRecord, f64)| disturbances.disturbed.contains(block);
     let disturbed = used.iter().filter(is_disturbed).count();
-    let times: Vec<f64> = used.iter().map(|(_, _, time)| *time).collect();
-    let costs = match judged {
-        Judged::Test => costs(&used.iter().map(|(_, sample, _)| &sample.sample).collect::<Vec<_>>()),
-        Judged::Response { .. } => None,
+    let numbers: Vec<f64> = used.iter().map(|(_, _, number)| *number).collect();
+    let costs = match quantity {
+        Quantity::Time | Quantity::Rate(_) => {
+            costs(&used.iter().map(|(_, sample, _)| &sample.sample).collect::<Vec<_>>())
+        }
+        Quantity::Response { .. } | Quantity::Count { .. } => None,
     };
     // A mix that lasts a time has done more than the one operation that is judged.
     let is_extrapolated = |(_, sample, _): &(u32, &SampleRecord, f64)| {
@@ -124,11 +124,11 @@ pub(crate) fn figures(
         undisturbed: used.len() - disturbed,
         rests_on_disturbed: disturbed > 0,
         extrapolated: used.iter().any(is_extrapolated),
-        summary: summarize(&times, run.schedule.seed),
+        summary: summarize(&numbers, run.schedule.seed),
         costs,
     };
     let points =
-        |all: Vec<(u32, &SampleRecord, f64)>| all.iter().map(|&(block, _, time)| (block, time)).collect();
+        |all: Vec<(u32, &SampleRecord, f64)>| all.iter().map(|&(block, _, number)| (block, number)).collect();
     (figures, Points { used: points(used), left_out: points(left_out) })
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn used<'a>(
     test: &'a str,
 ) -> impl Iterator<Item = &'a SampleRecord> {
     let counts = |(block, _): &(u32, &SampleRecord)| disturbances.counts(*block);
-    measured(run, contender, test).filter(counts).map(|(_, sample)| sample)
+    measured(run, contender, test, &Quantity::Time).filter(counts).map(|(_, sample)| sample)
 }
 
 /// Returns true if what a trial measured stands. It does not where it failed after all of its tests: when the database
@@ -165,8 +165,13 @@ fn measured<'a>(
     run: &'a Run,
     contender: usize,
     test: &'a str,
+    quantity: &Quantity,
 ) -> impl Iterator<Item = (u32, &'a SampleRecord)> + 'a {
-    let is_its = move |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
+    let takes_part = match quantity {
+        Quantity::Count { .. } => TrialRecord::may_count,
+        Quantity::Time | Quantity::Rate(_) | Quantity::Response { .. } => TrialRecord::is_measured,
+    };
+    let is_its = move |trial: &&TrialRecord| trial.contender == contender && takes_part(trial);
     let trials = run.trials.iter().filter(is_its).filter(|trial| stands(run, trial));
     let trials = trials.filter(move |_| run.target_of(test).is_none());
     trials.flat_map(move |trial| {

@@ -1,7 +1,7 @@
 //! The gate of a comparison: whether any test is slower than is allowed, and whether the samples can decide that.
 
 use crate::compare::{CellComparison, Comparison, FALSE_ALARMS};
-use crate::statistics::{Difference, fewest_for};
+use crate::statistics::{Difference, Ratio, fewest_for};
 
 /// The result of the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Gate {
 }
 
 /// The gate's judgement on one comparison.
-enum Side {
+pub(crate) enum Side {
     Slower,
     Undecided,
     Passed,
@@ -53,11 +53,18 @@ fn has_interval(cell: &CellComparison) -> bool {
 }
 
 fn side(cell: &CellComparison, share: f64) -> Side {
-    let Some(ratio) = cell.ratio else { return Side::Undecided };
-    let limit = 1.0 + share;
-    match (cell.difference, ratio.interval) {
-        (Some(Difference::Slower), _) if ratio.ratio > limit => Side::Slower,
-        (_, Some(interval)) if interval.high <= limit => Side::Passed,
-        _ => Side::Undecided,
+    Side::of(cell.ratio, cell.difference, share)
+}
+
+impl Side {
+    /// The judgement on a ratio that may be above one by this share.
+    pub(crate) fn of(ratio: Option<Ratio>, difference: Option<Difference>, share: f64) -> Side {
+        let Some(ratio) = ratio else { return Side::Undecided };
+        let limit = 1.0 + share;
+        match (difference, ratio.interval) {
+            (Some(Difference::Slower), _) if ratio.ratio > limit => Side::Slower,
+            (_, Some(interval)) if interval.high <= limit => Side::Passed,
+            _ => Side::Undecided,
+        }
     }
 }

@@ -5,7 +5,7 @@ use dyno_record::{ContenderRecord, Run, TestRecord};
 use crate::about::About;
 use crate::cell::CellStanding;
 use crate::cells::judge_test;
-use crate::compare::changes;
+use crate::changes::changes;
 use crate::disturbance::Disturbances;
 use crate::statistics::{self, median};
 use crate::test_verdict::TestVerdict;
@@ -13,7 +13,7 @@ use crate::views::sustained::{Sustained, sustained};
 
 /// A test over several runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct History {
+pub struct SuiteHistory {
     /// The test's id and title.
     pub title: String,
     /// One for each contender of the runs, in the order in which they first appear.
@@ -67,7 +67,7 @@ struct JudgedRun<'a> {
 }
 
 /// A test (by id) over some runs of one suite, the oldest first; none where no run has it.
-pub fn history(runs: &[&Run], test: &str) -> Option<History> {
+pub fn history(runs: &[&Run], test: &str) -> Option<SuiteHistory> {
     let judged: Vec<JudgedRun> = runs.iter().map(|run| judge_one(run, test)).collect();
     let newest = judged.iter().rev().find_map(|run| run.test.as_ref())?;
     let mut labels: Vec<&str> = Vec::new();
@@ -76,7 +76,7 @@ pub fn history(runs: &[&Run], test: &str) -> Option<History> {
             labels.push(&contender.label);
         }
     }
-    Some(History {
+    Some(SuiteHistory {
         title: format!("{} {}", newest.id, newest.title),
         lines: labels.iter().map(|label| line(&judged, label)).collect(),
     })

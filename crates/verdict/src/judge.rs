@@ -9,11 +9,14 @@ use serde::Serialize;
 use crate::about::{About, Failures, failures};
 use crate::cells::judge_test;
 use crate::disturbance::Disturbances;
-use crate::levels::{LevelRanking, mark_fastest, rank, rivals_in_tests, unranked};
+use crate::levels::{rank, unranked};
+use crate::ranking::LevelRanking;
+use crate::rivals::{mark_fastest, rivals_in_tests};
 use crate::summary::{SummaryVerdict, summarize, tests_of_means};
 use crate::table::{Detectable, Table, hold};
 use crate::test_verdict::TestVerdict;
 use crate::views::{Views, sustained};
+use crate::waits::add_waits;
 
 /// The judgement on a run. Contenders are named by their positions in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -66,7 +69,8 @@ pub fn judge(run: &Run) -> Verdict {
     rivals.iter().for_each(|rivals| table.add_rivals(rivals));
     unranked.iter().for_each(|class| table.add_rivals(&class.rivals));
     let apart = table.judge();
-    let rankings = unranked.iter().map(|class| rank(run, class, &apart)).collect();
+    let mut rankings: Vec<LevelRanking> = unranked.iter().map(|class| rank(run, class, &apart)).collect();
+    add_waits(run, &disturbances, &tests, &mut rankings);
     hold(run, &mut tests, &meant, &mut summaries, &apart);
     mark_fastest(run, &mut tests, &rivals, &apart);
     Verdict {

@@ -10,52 +10,62 @@ mod builds;
 mod calibration;
 mod cell;
 mod cells;
+mod changes;
+mod cohort;
 mod compare;
+mod contradictions;
 mod differences;
 mod disturbance;
+mod durability;
 mod figures;
 mod gate;
 mod history;
 mod joint;
 mod judge;
 mod levels;
-mod measure;
 mod offsets;
 mod pairs;
 mod precision;
+mod ranking;
 mod responses;
+mod rivals;
+mod run_gate;
 pub mod statistics;
 mod summary;
 mod table;
 mod test_verdict;
 mod uneven;
 mod views;
+mod waits;
 
 pub use about::{About, Failures};
 pub use aliases::compare_as;
 pub use builds::{Builds, builds, changed_files};
 pub use calibration::{
-    Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, Span, calibrate,
+    Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, RunLength, calibrate,
 };
 pub use cell::{Cell, CellStanding};
+pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
+pub use contradictions::contradictions;
 pub use disturbance::{Disturbances, MOST_FOREIGN};
+pub use durability::{DurabilityOutcome, DurabilityVerdict, SubjectVerdict, behaved, judge_durability};
 pub use figures::{Costs, Figures, Points};
 pub use gate::Gate;
-pub use history::{ChangePoint, History, HistoryLine, have_one_load, history};
+pub use history::{ChangePoint, HistoryLine, SuiteHistory, have_one_load, history};
 pub use joint::{JointVerdict, beside};
 pub use judge::{Verdict, judge};
-pub use levels::{LevelRanking, Rank};
-pub use measure::Measure;
 pub use offsets::{CopyOffsets, OffsetSpread};
 pub use precision::is_precise;
-pub use statistics::Share;
+pub use ranking::{LevelRanking, Rank, WaitsApart};
+pub use run_gate::{GateLimit, InvalidGateLimit, RunGate};
 pub use summary::SummaryVerdict;
-pub use test_verdict::{MeasureLine, ResponseVerdict, TestVerdict};
+pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, Invariant,
-    Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome, Pages, PerMinute, Percentiles, Probe,
-    Probed, Published, PublishedPoint, PublishedSeries, Rung, SafetyChange, Second, Seen, StatementLine,
-    Survived, Sustained, SustainedLine, Timeline, TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, EncryptedPages,
+    EncryptionTrouble, InvariantVerdict, Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome,
+    PerMinute, Percentiles, Probe, Probed, PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict,
+    SafetyChange, Searched, Second, Seen, StatementLine, Survived, Sustained, SustainedLine, Timeline,
+    TimelineLine, Try, Views, next_rate,
 };

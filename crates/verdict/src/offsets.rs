@@ -5,14 +5,15 @@
 //! show it: they differ by more than their noise explains. The estimate is that of the analysis of variance with blocks and
 //! a random effect of copies (H. Scheffé, *The Analysis of Variance*, 1959, section 7.4).
 
-use dyno_record::{ContenderRecord, Run};
+use dyno_record::{ContenderRecord, Quantity, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::disturbance::Disturbances;
-use crate::figures::{Judged, figures};
+use crate::figures::figures;
 use crate::pairs::logs_by_block;
-use crate::statistics::MIN_BLOCKS;
+use crate::statistics::{CONFIDENCE, MIN_BLOCKS};
 
 /// The fewest copies, the original among them, for which a spread is reported.
 const MIN_COPIES: usize = 3;
@@ -35,6 +36,10 @@ pub struct OffsetSpread {
     pub between: f64,
     /// What noise alone lets their means spread by in this run.
     pub noise: f64,
+    /// True if noise does not explain their spread, at 5 %: an F test by the mean, and in a test the least of the tests'
+    /// probabilities times their number.
+    #[serde(default)]
+    pub shown: bool,
 }
 
 /// The spread of a contender (by position) and its copies under other names; none if there are too few of them, or too few
@@ -47,7 +52,8 @@ pub(crate) fn offsets(run: &Run, tests: &[&str], original: usize) -> Option<Copy
     }
     let disturbances = Disturbances::new(run);
     let logs = |test: &&str| -> Vec<Vec<Option<f64>>> {
-        let of = |&copy: &usize| logs_by_block(run, &figures(run, &disturbances, copy, test, Judged::Test).1);
+        let of =
+            |&copy: &usize| logs_by_block(run, &figures(run, &disturbances, copy, test, &Quantity::Time).1);
         copies.iter().map(of).collect()
     };
     let by_test: Vec<Vec<Vec<Option<f64>>>> = tests.iter().map(logs).collect();
@@ -101,6 +107,8 @@ struct Variances {
     /// Without noise; below 0 where chance made the copies more alike than noise does.
     between: f64,
     noise: f64,
+    /// How probable so large a spread is if the copies are equal.
+    chance: f64,
 }
 
 impl Variances {
@@ -121,16 +129,21 @@ impl Variances {
         let rest =
             centred.iter().flat_map(|block| block.iter().zip(&means)).map(|(log, mean)| (log - mean).powi(2));
         let of_noise = rest.sum::<f64>() / ((copies - 1.0) * (count - 1.0));
-        Variances { between: (of_copies - of_noise) / count, noise: of_noise / count }
+        let freedom = (copies - 1.0, (copies - 1.0) * (count - 1.0));
+        let chance = FisherSnedecor::new(freedom.0, freedom.1).map_or(1.0, |f| f.sf(of_copies / of_noise));
+        Variances { between: (of_copies - of_noise) / count, noise: of_noise / count, chance }
     }
 
     fn mean(all: &[Variances]) -> Variances {
         let mean = |of: fn(&Variances) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
-        Variances { between: mean(|one| one.between), noise: mean(|one| one.noise) }
+        let least = all.iter().map(|one| one.chance).fold(1.0, f64::min);
+        let chance = (least * all.len() as f64).min(1.0);
+        Variances { between: mean(|one| one.between), noise: mean(|one| one.noise), chance }
     }
 
     fn spread(self) -> OffsetSpread {
-        OffsetSpread { between: self.between.max(0.0).sqrt(), noise: self.noise.sqrt() }
+        let shown = self.chance <= 1.0 - CONFIDENCE;
+        OffsetSpread { between: self.between.max(0.0).sqrt(), noise: self.noise.sqrt(), shown }
     }
 }
 
@@ -161,5 +174,15 @@ mod tests {
             (0..15).map(|_| Variances::of(&blocks(&[0.0; 4], 30, &mut random))).collect();
         let equal = Variances::mean(&equal).spread();
         assert!(equal.between < 0.004, "{equal:?}");
+        assert!(apart.shown, "{apart:?}");
+        let shown = |copies: &[f64], random: &mut ChaCha8Rng| {
+            let one = |_: u32| {
+                Variances::mean(&[(); 15].map(|()| Variances::of(&blocks(copies, 13, random)))).spread().shown
+            };
+            (0..200).map(one).filter(|shown| *shown).count()
+        };
+        let equals = shown(&[0.0; 4], &mut random);
+        assert!(equals <= 16, "{equals} of 200 tables of equal copies show a difference");
+        assert_eq!(shown(&[0.0, 0.03, -0.03, 0.01], &mut random), 200);
     }
 }

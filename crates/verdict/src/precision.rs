@@ -1,9 +1,9 @@
 //! Decides whether a run has enough samples.
 
-use dyno_record::Run;
+use dyno_record::{Quantity, Run};
 
 use crate::disturbance::Disturbances;
-use crate::figures::{Judged, figures};
+use crate::figures::figures;
 use crate::statistics::MIN_BLOCKS;
 use crate::views::sustained::is_found;
 
@@ -21,7 +21,7 @@ pub fn is_precise(run: &Run, failed: &[bool]) -> bool {
                 if run.target_of(&test.id).is_some() {
                     return is_found(run, &disturbances, index, &test.id);
                 }
-                let (figures, _) = figures(run, &disturbances, index, &test.id, Judged::Test);
+                let (figures, _) = figures(run, &disturbances, index, &test.id, &Quantity::Time);
                 let width = figures.summary.and_then(|summary| summary.relative_half_width());
                 figures.undisturbed >= MIN_BLOCKS && width.is_some_and(|width| width <= run.schedule.target)
             })

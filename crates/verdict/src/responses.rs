@@ -2,22 +2,21 @@
 //! clients are: the response times of each class's slow operations, trial by trial, so that contenders can be compared
 //! by it too.
 
-use dyno_record::{Run, TestRecord};
+use dyno_record::{Quantity, Run, TestRecord};
 
-use crate::cell::Cell;
 use crate::figures::has_enough;
-use crate::test_verdict::ResponseVerdict;
+use crate::test_verdict::QuantityVerdict;
 
 /// The shares of operations by which a class may be judged, the best first.
 const SHARES: [f64; 3] = [0.99, 0.9, 0.5];
 
-/// Judges the classes of a test, by `cells` that judges the contenders by a share of one class. A class is judged by
+/// Judges the classes of a test, by `judge` that judges the contenders by one quantity. A class is judged by
 /// the largest share for which at least one contender has enough operations in each of its trials.
 pub(crate) fn responses(
     run: &Run,
     test: &TestRecord,
-    cells: impl Fn(&str, f64) -> Vec<Cell>,
-) -> Vec<ResponseVerdict> {
+    judge: impl Fn(Quantity) -> QuantityVerdict,
+) -> Vec<QuantityVerdict> {
     if run.target_of(&test.id).is_some() {
         return Vec::new();
     }
@@ -26,7 +25,7 @@ pub(crate) fn responses(
     let is_the_test = classes.len() == 1 && arrives(run, &test.id);
     let judged = classes.iter().filter(|_| !is_the_test).filter_map(|class| {
         let share = SHARES.into_iter().find(|share| has_enough(class.most, *share))?;
-        Some(ResponseVerdict { class: class.name.to_owned(), share, cells: cells(class.name, share) })
+        Some(judge(Quantity::Response { class: class.name.to_owned(), share }))
     });
     judged.collect()
 }
@@ -72,7 +71,7 @@ mod tests {
     use std::path::Path;
 
     use dyno_protocol::{Class, Response, empty_histogram};
-    use dyno_record::{Load, Run};
+    use dyno_record::{Load, Quantity, Run};
 
     use crate::cell::CellStanding;
     use crate::{TestVerdict, judge};
@@ -109,7 +108,7 @@ mod tests {
     fn classes_are_compared_by_their_slow_operations() {
         let test = judged("read", [2000, 1000, 40], [500, 1000, 700]);
         let [response] = &test.responses[..] else { panic!("one class: {:?}", test.responses) };
-        assert_eq!((response.title().as_str(), response.share), ("read: 99 % within", 0.99));
+        assert_eq!(response.quantity.to_string(), "read: 99 % within");
         let [first, second, third] = &response.cells[..] else { panic!("three contenders") };
         assert!(first.fastest && !second.fastest, "{first:?} {second:?}");
         let ratio = second.ratio.unwrap().ratio;
@@ -161,8 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_one_that_somebody_tells_of() {
-        let share = |done| judged("read", done, [500, 500, 500]).responses.first().map(|found| found.share);
+    fn the_share_is_one_that_some_class_has() {
+        let share = |done| match judged("read", done, [500, 500, 500]).responses.first()?.quantity {
+            Quantity::Response { share, .. } => Some(share),
+            _ => None,
+        };
         assert_eq!(share([40, 120, 30]), Some(0.9));
         assert_eq!(share([40, 30, 30]), Some(0.5));
         assert_eq!(share([4, 3, 3]), None);

@@ -4,12 +4,12 @@ use dyno_record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cell::{Cell, CellStanding, is_unproved};
+use crate::cell::{Cell, CellStanding};
 use crate::levels::failed_in_means;
 use crate::pairs::mean_over;
 use crate::statistics::{Difference, Ratio};
 use crate::test_verdict::TestVerdict;
-use crate::views::is_disproved;
+use crate::views::{is_disproved, is_unproved};
 
 /// The summary of a contender over all tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

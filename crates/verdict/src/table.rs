@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
 use crate::differences::{ComparedFigure, Differences, Key, key};
-use crate::levels::Rivals;
 use crate::pairs::{log_ratios, mean_log_ratios};
+use crate::rivals::Rivals;
 use crate::statistics::{Compared, detectable, differences, median, significant};
 use crate::summary::SummaryVerdict;
 use crate::test_verdict::TestVerdict;
@@ -49,9 +49,10 @@ impl Table {
     ) -> Table {
         let baseline = run.baseline_index();
         let mut table = Table::default();
-        for (place, line) in tests.iter().flat_map(TestVerdict::lines).enumerate() {
-            let Some(base) = line.cells.iter().find(|cell| cell.contender == baseline) else { continue };
-            for cell in line.cells.iter().filter(|cell| compares(cell)) {
+        let lines = tests.iter().flat_map(TestVerdict::lines).enumerate();
+        for (place, (_, cells)) in lines.filter(|(_, (quantity, _))| quantity.scatters()) {
+            let Some(base) = cells.iter().find(|cell| cell.contender == baseline) else { continue };
+            for cell in cells.iter().filter(|cell| compares(cell)) {
                 let logs = log_ratios(&cell.points, &base.points);
                 table.add(key(ComparedFigure::Line(place), cell.contender, baseline), logs, true);
             }
@@ -149,11 +150,10 @@ pub(crate) fn hold(
         summary.difference =
             summary.difference.zip(ratio).map(|(found, ratio)| found.held(holds, &ratio, margin));
     }
-    let lines = tests.iter_mut().flat_map(|test| {
-        let responses = test.responses.iter_mut().map(|response| &mut response.cells);
-        std::iter::once(&mut test.cells).chain(responses)
-    });
-    for (place, cells) in lines.enumerate() {
+    let scatter: Vec<bool> =
+        tests.iter().flat_map(TestVerdict::lines).map(|(quantity, _)| quantity.scatters()).collect();
+    let lines = tests.iter_mut().flat_map(TestVerdict::lines_mut).enumerate();
+    for (place, (_, cells)) in lines.filter(|(place, _)| scatter[*place]) {
         for cell in cells {
             let holds = apart.is(&ComparedFigure::Line(place), cell.contender, baseline);
             cell.difference =

@@ -1,15 +1,15 @@
-//! The judgement on a test: of each contender, by the test's own measure and by the response times of its classes.
+//! The judgement on a test: of each contender, by the test's own quantity, by the response times of its
+//! classes, and by the events that were counted.
 
 use std::collections::BTreeMap;
 
 use dyno_protocol::Model;
-use dyno_record::{AmountRecord, Figure};
+use dyno_record::{AmountRecord, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answers::Reference;
 use crate::cell::Cell;
-use crate::measure::Measure;
 
 /// The judgement on a test.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -36,9 +36,9 @@ pub struct TestVerdict {
     /// Its last ones, where they are not among the first.
     #[serde(skip)]
     pub last: Vec<String>,
-    /// The kind of its figures: durations or rates.
+    /// The quantity of its own figures.
     #[serde(skip)]
-    pub figure: Figure,
+    pub quantity: Quantity,
     /// The amount of its work, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountRecord>,
@@ -58,47 +58,43 @@ pub struct TestVerdict {
     pub cells: Vec<Cell>,
     /// The response times of each class's slow operations, if operations were timed one by one in the measured trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub responses: Vec<ResponseVerdict>,
+    pub responses: Vec<QuantityVerdict>,
+    /// The events that were counted, if some were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<QuantityVerdict>,
 }
 
-/// One measure of a test.
-#[derive(Debug, Clone, Copy)]
-pub struct MeasureLine<'a> {
-    /// The class whose operations it is about; none where it is about the test.
-    pub response: Option<&'a ResponseVerdict>,
-    /// The unit in which the figures are shown.
-    pub measure: Measure<'a>,
-    /// One for each contender shown, in order.
-    pub cells: &'a [Cell],
-}
-
-/// The judgement on the response times of one class of operations.
+/// The judgement on one quantity of a test besides its own.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ResponseVerdict {
-    /// The class, by its name in the suite.
-    pub class: String,
-    /// The share of its operations that took no longer than the figure, as 0.99.
-    pub share: f64,
-    /// One for each contender shown, in order. Their figures are nanoseconds; a contender with too few operations
-    /// beyond this share has none.
+pub struct QuantityVerdict {
+    /// The quantity.
+    #[serde(flatten)]
+    pub quantity: Quantity,
+    /// The cost of dyno itself, in the unit of the quantity: differences below it are none.
+    #[serde(skip)]
+    pub(crate) floor: Option<f64>,
+    /// One for each contender shown, in order. A contender with too few operations beyond the share of a response, or
+    /// without a count, has no figures.
     pub cells: Vec<Cell>,
 }
 
 impl TestVerdict {
-    /// The unit in which its figures are shown.
-    pub fn measure(&self) -> Measure<'_> {
-        Measure::new(self.figure, self.amount.as_ref())
+    /// The judgements on its quantities besides its own.
+    pub fn further(&self) -> impl Iterator<Item = &QuantityVerdict> {
+        self.responses.iter().chain(&self.counts)
     }
 
-    /// Everything that is judged of it, a line for each measure: its own figures first.
-    pub fn lines(&self) -> impl Iterator<Item = MeasureLine<'_>> {
-        let own = MeasureLine { response: None, measure: self.measure(), cells: &self.cells };
-        let responses = self.responses.iter().map(|response| MeasureLine {
-            response: Some(response),
-            measure: Measure::Time,
-            cells: &response.cells,
-        });
-        std::iter::once(own).chain(responses)
+    /// All that is judged of it, a line for each quantity: its own first.
+    pub fn lines(&self) -> impl Iterator<Item = (&Quantity, &[Cell])> {
+        let further = self.further().map(|measure| (&measure.quantity, &measure.cells[..]));
+        std::iter::once((&self.quantity, &self.cells[..])).chain(further)
+    }
+
+    /// The cells of the same lines, each line with the cost of measuring.
+    pub(crate) fn lines_mut(&mut self) -> impl Iterator<Item = (f64, &mut Vec<Cell>)> {
+        let own = (self.floor_ns.unwrap_or(0.0), &mut self.cells);
+        let further = self.responses.iter_mut().chain(&mut self.counts);
+        std::iter::once(own).chain(further.map(|measure| (measure.floor.unwrap_or(0.0), &mut measure.cells)))
     }
 
     /// The judgement on a contender, by its position in the run.
@@ -131,18 +127,5 @@ impl TestVerdict {
     /// engine that has put nothing off has no time to divide by.
     pub fn is_of_means(&self) -> bool {
         !self.prepares && ![Model::Reopen.name(), Model::KvSettle.name()].contains(&self.model.as_str())
-    }
-}
-
-impl ResponseVerdict {
-    /// The title of the figures: `read: 99 % within`.
-    pub fn title(&self) -> String {
-        format!("{}: {:.0} % within", self.class, self.share * 100.0)
-    }
-
-    /// The same among those of several tests: `use, log-in: 90 % within`, or `transfer: 99 % within` where the class has the
-    /// test's name.
-    pub fn title_in(&self, test: &str) -> String {
-        if self.class == test { self.title() } else { format!("{test}, {}", self.title()) }
     }
 }

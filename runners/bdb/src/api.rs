@@ -268,7 +268,7 @@ pub fn version(api: &Api) -> Result<String> {
 
 /// The library's file.
 pub fn file(api: &Api) -> Result<String> {
-    file_of(api.version as *const c_void).context("cannot tell which file the library was loaded from")
+    file_of(api.version as *const c_void).context("cannot find which file the library was loaded from")
 }
 
 #[cfg(test)]

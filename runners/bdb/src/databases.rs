@@ -221,11 +221,6 @@ impl Databases {
         Ok(())
     }
 
-    /// Returns true if the databases end with their process.
-    pub fn is_temporary(&self) -> bool {
-        self.settings.temporary
-    }
-
     /// Returns true if there is an environment, and with it transactions.
     pub fn has_transactions(&self) -> bool {
         !self.env.is_null()

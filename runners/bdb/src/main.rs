@@ -25,7 +25,7 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_library::LibraryName;
 use dyno_protocol::{Hello, Job, PROTOCOL};
 use dyno_runner::mix::NoStatements;
-use dyno_runner::{Engine, Lasting, Rows, Session, file_bytes};
+use dyno_runner::{Engine, Rows, Session, file_bytes};
 
 use api::Api;
 use databases::Databases;
@@ -51,7 +51,7 @@ struct Client(Arc<Databases>, u32);
 
 impl BerkeleyDb {
     /// Opens the databases of a job, alone or beside another process.
-    fn open_as(job: &Job, joins: bool) -> Result<BerkeleyDb> {
+    fn open_for(job: &Job) -> Result<BerkeleyDb> {
         dyno_runner::expect(job, "bdb", &["c"])?;
         let kind = match job.variant.as_deref() {
             None | Some("btree") => api::BTREE,
@@ -62,7 +62,7 @@ impl BerkeleyDb {
         let api = LIBRARY.load(&job.build, Api::resolve)?;
         let most = if settings.environment { dyno_runner::clients(job) } else { 1 };
         let key = job.key.as_ref();
-        let databases = Databases::open(api, settings, key, kind, &job.directory, most > 1, joins)?;
+        let databases = Databases::open(api, settings, key, kind, &job.directory, most > 1, job.joins())?;
         Ok(BerkeleyDb { databases: Arc::new(databases), folder: job.directory.clone(), most, begun: 0 })
     }
 }
@@ -71,7 +71,7 @@ impl Engine for BerkeleyDb {
     type Session = Client;
 
     fn open(job: &Job) -> Result<(Self, Hello)> {
-        let bdb = BerkeleyDb::open_as(job, false)?;
+        let bdb = BerkeleyDb::open_for(job)?;
         let databases = &bdb.databases;
         let version = api::version(&databases.api)?;
         let hello = Hello {
@@ -82,12 +82,9 @@ impl Engine for BerkeleyDb {
             driver_version: version,
             build: BTreeMap::from([("library".to_owned(), vec![api::file(&databases.api)?])]),
             settings: databases.in_force()?,
+            read_back: Vec::new(),
         };
         Ok((bdb, hello))
-    }
-
-    fn join(job: &Job) -> Result<Self> {
-        BerkeleyDb::open_as(job, true)
     }
 
     /// Databases and logs, holes left out, without the memory that an environment maps to files.
@@ -108,10 +105,6 @@ impl Engine for BerkeleyDb {
         ensure!(open < self.most as usize, "without an environment Berkeley DB has one client");
         self.begun += 1;
         Ok(Client(self.databases.clone(), self.begun))
-    }
-
-    fn lasts(&self) -> Lasting {
-        if self.databases.is_temporary() { Lasting::Process } else { Lasting::Files }
     }
 
     fn close(self) -> Result<()> {

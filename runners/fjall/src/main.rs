@@ -55,6 +55,7 @@ impl Engine for Fjall {
             driver_version: version,
             build: BTreeMap::from([("lsm-tree".to_owned(), vec![locked_version("lsm-tree")?])]),
             settings: settings.in_force(&database),
+            read_back: Vec::new(),
         };
         Ok((Fjall { database, persist: settings.persist }, hello))
     }

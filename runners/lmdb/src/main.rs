@@ -53,6 +53,7 @@ impl Engine for Lmdb {
             driver_version: version,
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
             settings: environment.in_force()?,
+            read_back: Vec::new(),
         };
         Ok((Lmdb(Arc::new(environment)), hello))
     }

@@ -2,12 +2,12 @@
 
 use std::ffi::CStr;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use dyno_client::Sql;
 use dyno_client::mysql::{Connection, ServerError};
-use dyno_protocol::MixWork;
+use dyno_protocol::{MixWork, Value};
 use dyno_runner::server::Client;
-use dyno_runner::{Answer, NoStore};
+use dyno_runner::{Answer, JobSql, NoStore};
 
 use crate::load::Variant;
 use crate::mix::Statements;
@@ -20,11 +20,19 @@ pub struct Session {
 }
 
 impl Client for Session {
-    type Refusal = ServerError;
-
     #[inline]
     fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
         self.connection.execute(sql, answer)
+    }
+}
+
+impl JobSql for Session {
+    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        self.connection.rows(sql)
+    }
+
+    fn code(error: &Error) -> Option<String> {
+        error.downcast_ref().map(|error: &ServerError| error.number.to_string())
     }
 }
 

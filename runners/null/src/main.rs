@@ -74,6 +74,7 @@ impl Engine for Null {
             driver_version: VERSION.to_owned(),
             build: BTreeMap::new(),
             settings: Vec::new(),
+            read_back: Vec::new(),
         };
         Ok((Null, hello))
     }

@@ -4,19 +4,13 @@ A job may contain a password, so a message names the field and never its value.
 """
 
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .failure import Failure
 
-PROTOCOL = 2
-
-# The prefix of the name of every database that a runner makes on a server, and the pattern of a name that
-# needs no quotes there. PostgreSQL and MySQL keep at most 63 bytes whole.
-SCRATCH = re.compile(r"dyno_[a-z0-9_]{1,58}")
-
+PROTOCOL = 3
 
 @dataclass(frozen=True)
 class Setting:
@@ -27,27 +21,47 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Statement:
+    """A statement to execute outside the clock."""
+
+    # The setting that it sets, or what it does in a maintenance.
+    name: str
+    sql: str
+    # Codes of errors that do not matter; `*` is any.
+    ignores: list[str] = field(default_factory=list)
+    # True if it is a query, and the first value of each of its rows is a statement to execute.
+    each: bool = False
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query whose rows are reported under a name."""
+
+    name: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """Statements for a connection of their own: before the database of the trial is connected to, and when all
+    other connections are closed."""
+
+    database: str | None
+    before: list[Statement]
+    after: list[Statement]
+
+
+@dataclass(frozen=True)
 class Server:
-    """How to reach a server, and the one database on it that is the trial's own."""
+    """How to reach a server, and the database of the trial."""
 
     host: str
     user: str
-    scratch: str
     port: int | None = None
     password: str | None = field(default=None, repr=False)
     database: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     process: int | None = None
-    # True if the database stays when the runner ends.
-    keep: bool = False
-    # Words that the version of the engine's own servers contains, and words that it does not contain.
-    holds: list[str] = field(default_factory=list)
-    lacks: list[str] = field(default_factory=list)
-
-    def is_own(self, version: str) -> bool:
-        """True if a version is that of one of the engine's own servers, not of another that speaks the same
-        protocol."""
-        return all(word in version for word in self.holds) and not any(word in version for word in self.lacks)
 
 
 @dataclass(frozen=True)
@@ -75,35 +89,36 @@ class Job:
     directory: Path
     tests: list[Test]
     server: Server | None = None
-    # Settings to read back whether or not they were asked for, as far as the engine has them.
-    read_back: list[str] = field(default_factory=list)
-    # The names that the engine gives to numbers, by setting.
-    values: dict[str, list[str]] = field(default_factory=dict)
-    # True if the database is closed after the last test, opened again and compared.
-    read_again: bool = False
+    # What makes the trial's database on a server and removes it; None where it is there already.
+    maintenance: Maintenance | None = None
+    # What every connection executes before anything else; each is named after its setting.
+    on_connect: list[Statement] = field(default_factory=list)
+    # Queries whose rows are sent as they are.
+    read_back: list[Query] = field(default_factory=list)
+    # Queries for the size of the database: the first that is not refused counts.
+    database_bytes: list[str] = field(default_factory=list)
+    # True if the database is there, and each test is only asked for its answer.
+    answers_only: bool = False
+    # True if another process has the database open: nothing is made or removed.
+    joins: bool = False
     # True if tests are done in slices, each started by a line of the input.
     turns: bool = False
     # The share by which timed sections are to be slower than they are.
     slowdown: float = 0.0
 
-    def scratch_server(self) -> Server:
-        """The server of a job; a failure where the job has none, or a database name that no runner makes."""
+    def reached(self) -> Server:
+        """The server of a job; a failure where the job has none."""
         if self.server is None:
             raise Failure(
                 f"the job says no server, and {self.engine} is reached through one: this is an error in dyno"
-            )
-        if not SCRATCH.fullmatch(self.server.scratch):
-            raise Failure(
-                "the runner makes and removes databases named dyno_… only (small letters, digits and _, "
-                f"at most 63), not '{self.server.scratch}'"
             )
         return self.server
 
 
 def read_job(stream: BinaryIO) -> Job:
-    """Reads one job: to the end of the input, or to the end of the first line where turns follow."""
+    """Reads one job: to the end of the input, or to the end of the first line where turns or orders follow."""
     data = stream.readline()
-    if not _has_turns(data):
+    if not _has_more(data):
         data += stream.read()
     if not data.strip():
         raise Failure(
@@ -118,19 +133,25 @@ def read_job(stream: BinaryIO) -> Job:
     version = take(job, "protocol", int)
     if version != PROTOCOL:
         raise Failure(
-            f"the job is in version {version} of the contract and this runner speaks {PROTOCOL}: take both "
-            "from the same source"
+            f"the job is in version {version} of the contract and this runner speaks version "
+            f"{PROTOCOL}: take both from the same source"
         )
     return _job(job)
 
 
-def _has_turns(line: bytes) -> bool:
-    """True if a line is a job with turns."""
+def _has_more(line: bytes) -> bool:
+    """True if a line is a job that more lines follow."""
     try:
         job = json.loads(line)
-    except ValueError:
+        return job.get("turns") is True or any(_before(test) is not None for test in job["tests"])
+    except (ValueError, AttributeError, KeyError, TypeError, Failure):
         return False
-    return isinstance(job, dict) and job.get("turns") is True
+
+
+def _before(test: Any) -> int | None:
+    """The number of a test's clients in the processes before this one; None where this one has all."""
+    part = take(test, "part", dict, None)
+    return None if part is None else take(part, "before", int)
 
 
 def take(record: Any, name: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
@@ -162,9 +183,15 @@ def _job(job: Any) -> Job:
         directory=Path(take(job, "directory", str)),
         tests=[_test(each) for each in take(job, "tests", list)],
         server=None if server is None else _server(server),
-        read_back=take(job, "read_back", list, []),
-        values=take(job, "values", dict, {}),
-        read_again=take(job, "read_again", bool, False),
+        maintenance=_maintenance(take(job, "maintenance", dict, None)),
+        on_connect=_statements(job, "on_connect"),
+        read_back=[
+            Query(take(each, "name", str), take(each, "query", str, ""))
+            for each in take(job, "read_back", list, [])
+        ],
+        database_bytes=take(job, "database_bytes", list, []),
+        answers_only=take(job, "answers_only", bool, False),
+        joins=any((_before(test) or 0) > 0 for test in take(job, "tests", list)),
         turns=take(job, "turns", bool, False),
         slowdown=float(take(job, "slowdown", (int, float), 0.0)),
     )
@@ -180,20 +207,34 @@ def _build(job: dict[str, Any]) -> str | Path:
 
 
 def _server(server: dict[str, Any]) -> Server:
-    version = take(server, "version", dict, {})
     return Server(
         host=take(server, "host", str),
         user=take(server, "user", str),
-        scratch=take(server, "scratch", str),
         port=take(server, "port", int, None),
         password=take(server, "password", str, None),
         database=take(server, "database", str, None),
         options=take(server, "options", dict, {}),
         process=take(server, "process", int, None),
-        keep=take(server, "keep", bool, False),
-        holds=take(version, "holds", list, []),
-        lacks=take(version, "lacks", list, []),
     )
+
+
+def _maintenance(maintenance: dict[str, Any] | None) -> Maintenance | None:
+    if maintenance is None:
+        return None
+    database = take(maintenance, "database", str, None)
+    return Maintenance(database, _statements(maintenance, "before"), _statements(maintenance, "after"))
+
+
+def _statements(record: dict[str, Any], name: str) -> list[Statement]:
+    return [
+        Statement(
+            take(each, "name", str),
+            take(each, "sql", str),
+            take(each, "ignores", list, []),
+            take(each, "each", bool, False),
+        )
+        for each in take(record, name, list, [])
+    ]
 
 
 def _test(test: Any) -> Test:

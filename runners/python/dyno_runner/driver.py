@@ -4,6 +4,7 @@ models."""
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from .answer import Answer, Rows
 from .contract import Job, Setting
@@ -14,12 +15,15 @@ from .mix.session import Session
 
 @dataclass(frozen=True)
 class Hello:
-    """The engine's and the driver's versions, and the settings in force as read back from the engine."""
+    """The engine's and the driver's versions, and the settings in force. A server's version is empty: it is among
+    what the job reads back."""
 
     engine_version: str
     driver_version: str
     settings: list[Setting]
     build: dict[str, list[str]] = field(default_factory=dict)
+    # The rows of the job's queries.
+    read_back: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Driver:
@@ -31,16 +35,11 @@ class Driver:
 
     @classmethod
     def open(cls, job: Job) -> tuple["Driver", Hello]:
-        """Opens a fresh database in the job's folder, or on its server, and applies the settings asked for.
+        """Opens the database in the job's folder, which it makes if it is not there, or on its server, and applies
+        the settings asked for.
         The settings in the greeting are read back after all of them are applied. A subclass cleans up what it
         began if this fails."""
         raise NotImplementedError
-
-    @classmethod
-    def join(cls, job: Job) -> "Driver":
-        """Opens, unchanged, the database that another process has open for the same job. That process
-        outlives this one, so nothing is made or removed here."""
-        return cls.open(job)[0]
 
     def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
         """Executes the statements in a range of positions and fetches every value of every row. Timed."""
@@ -94,16 +93,6 @@ class Driver:
         """The size of the database in bytes as reported by a server. None for files in the job's folder,
         whose sizes are added up."""
         return None
-
-    def lasts(self) -> bool:
-        """True if `open` with the same job finds the database again after it was closed."""
-        return False
-
-    def reopened(self, job: Job) -> "Driver | None":
-        """Closes the database and opens it again as it was opened before; on a server it closes and opens the
-        connection. Returns None where the database ends with its process: then it is only closed."""
-        self.close()
-        return type(self).open(job)[0] if self.lasts() else None
 
     def close(self) -> None:
         """Closes the database, and removes from a server what was made there."""

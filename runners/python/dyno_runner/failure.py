@@ -24,6 +24,15 @@ class Failure(Exception):
         return Failure(f"{context}: {self.message}")
 
 
+class Refused(Failure):
+    """A statement of the job that the engine refused, by its name, with the engine's code."""
+
+    def __init__(self, message: str, code: str, statement: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.statement = statement
+
+
 def one_line(text: object) -> str:
     """An engine's message on one line."""
     return " ".join(str(text).split())

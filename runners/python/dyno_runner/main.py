@@ -5,17 +5,12 @@ from typing import BinaryIO
 
 from .contract import read_job
 from .events import Closed, Events
-from .failure import Failure, own_fault
-from .mix.client_process import be_client
-from .mix.processes import CLIENT
+from .failure import Failure, Refused, own_fault
 from .trial import Trial
 
 
 def main() -> int:
-    """Reads a job from standard input, runs it and writes events to standard output; or runs a client of
-    another runner."""
-    if sys.argv[2:] == [CLIENT]:
-        return be_client(sys.stdin.buffer, sys.stdout.buffer)
+    """Reads a job from standard input, runs it and writes events to standard output."""
     return run(sys.stdin.buffer, sys.stdout.buffer)
 
 
@@ -24,6 +19,7 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
     reported in a `failed` event and on standard error; only on the latter where standard output is closed."""
     events = Events(out)
     trial: Trial | None = None
+    about: dict[str, str] = {}
     try:
         trial = Trial(read_job(source), events, source)
         trial.run()
@@ -33,12 +29,14 @@ def run(source: BinaryIO, out: BinaryIO) -> int:
         return 1
     except Failure as failure:
         message = failure.message
+        if isinstance(failure, Refused):
+            about = {"code": failure.code, "statement": failure.statement}
     except Exception as error:
         message = own_fault(error)
     print(message, file=sys.stderr)
     test = {"test": trial.current} if trial and trial.current is not None else {}
     try:
-        events.send("failed", **test, message=message)
+        events.send("failed", **test, message=message, **about)
     except Closed:
         pass
     return 1

@@ -6,22 +6,23 @@ from typing import Any
 
 from .answer import Answer, Rows
 from .clock import Clock
-from .contract import Job, Test, take
+from .contract import Test, take
 from .digest import TableDigest
 from .driver import Driver
 from .failure import Failure, quote
 from .inputs import Load, RowFile, Statements
 from .mix.perform import perform as perform_mix
+from .orders import Orders
 from .mix.work import Work
 from .records import RecordFile
 from .turns import Turns
 
 # The result of a test: the sample, and the function that fetches the answer, called after the sample was
-# sent, and perhaps once more when the database was opened again.
+# sent.
 Outcome = tuple[dict[str, Any], Callable[[Driver], list[Any]]]
 
 
-def perform(test: Test, driver: Driver, clock: Clock, job: Job) -> Outcome:
+def perform(test: Test, driver: Driver, clock: Clock, orders: Orders) -> Outcome:
     """Does the work of a test of a job."""
     match test.model:
         case "statements":
@@ -35,9 +36,21 @@ def perform(test: Test, driver: Driver, clock: Clock, job: Job) -> Outcome:
         case "scan":
             return _scan(test, driver, clock)
         case "mix":
-            return perform_mix(Work(test.input), driver, clock, job), lambda _: []
+            return perform_mix(Work(test.input), driver, clock, orders), lambda _: []
         case model:
             raise Failure(f"this runner does not implement the model {model}")
+
+
+def left_by(test: Test, driver: Driver) -> list[Any]:
+    """The answer of a test that another job has done: what it left in the database."""
+    match test.model:
+        case "insert-rows" | "bulk-load":
+            file: RowFile | RecordFile = _rows(test)
+        case "import-file":
+            file = RecordFile(test.input)
+        case _:
+            return []
+    return _digest(Load(take(test.input, "table", str), file, 0, file.count, None), driver)
 
 
 def asked(driver: Driver, sql: str, what: str) -> Rows:
@@ -91,14 +104,14 @@ def _load(
         for sql in file.after:
             asked(driver, sql, "after the last record")
 
-    _, sample = _told(load, "row", lambda: clock.time(operations, work))
+    _, sample = _naming_the_row(load, "row", lambda: clock.time(operations, work))
     if rest.count:
-        _told(rest, "row (after the clock)", lambda: way(rest))
+        _naming_the_row(rest, "row (after the clock)", lambda: way(rest))
     sample |= {"operations": timed, "rows": timed, "bytes": file.bytes_of(timed)}
     return sample, lambda driver: _digest(load, driver)
 
 
-def _told(load: Load, what: str, work: Callable[[], Any]) -> Any:
+def _naming_the_row(load: Load, what: str, work: Callable[[], Any]) -> Any:
     """Does the work; a failure of it names the row."""
     try:
         return work()

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import VERSION
-from .again import Left, lasting, read_again
 from .clock import Clock
 from .contract import PROTOCOL, Job, Test, take
 from .driver import Driver
 from .drivers import find
 from .events import Events
 from .failure import Failure
-from .models import asked, perform
+from .models import asked, left_by, perform
+from .orders import Orders
 from .turns import Giver
 
 
@@ -20,13 +20,12 @@ class Trial:
     """A job that is being run. `current` names the test at work, also where something raises."""
 
     def __init__(self, job: Job, events: Events, source: BinaryIO) -> None:
-        """Turns, if there are any, come from `source`."""
+        """Turns and orders, if there are any, come from `source`."""
         self._job = job
         self._events = events
         self._giver = Giver(source, events) if job.turns else None
+        self._orders = Orders(source, events)
         self.current: str | None = None
-        self._lasting = lasting(job.tests) if job.read_again else set()
-        self._left: list[Left] = []
 
     def run(self) -> None:
         """Goes through the job, from `hello` to `bye`."""
@@ -40,38 +39,47 @@ class Trial:
                 driver_version=hello.driver_version,
                 build=hello.build,
                 settings=[vars(setting) for setting in hello.settings],
+                read_back=hello.read_back,
             )
             clock = Clock(
                 self._job.server.process if self._job.server else None, self._giver, self._job.slowdown
             )
-            for place, test in enumerate(self._job.tests):
+            for test in self._job.tests:
                 self.current = test.id
-                self._test(place, test, driver, clock)
+                if self._job.answers_only:
+                    self._answer_only(test, driver)
+                else:
+                    self._test(test, driver, clock)
             self.current = None
-            last = read_again(driver, self._job, self._left) if self._left else driver
         except BaseException:
             driver.abandon()
             raise
-        if last is not None:
-            last.close()
+        driver.close()
         self._events.send("bye")
 
-    def _test(self, place: int, test: Test, driver: Driver, clock: Clock) -> None:
+    def _test(self, test: Test, driver: Driver, clock: Clock) -> None:
         # The process that reads this may be busy for a moment, perhaps on the same processor: so it is sent
         # before the input is loaded and not just before the clock starts.
         self._events.send("progress", test=test.id)
         for sql in test.setup:
             asked(driver, sql, "the setup")
-        sample, answer = perform(test, driver, clock, self._job)
+        sample, answer = perform(test, driver, clock, self._orders)
+        if self._job.joins:
+            # The process that was joined looks at what all have left.
+            self._events.send("sample", test=test.id, **sample)
+            return
         size = driver.database_bytes()
         size = folder_bytes(self._job.directory) if size is None else size
         self._events.send("sample", test=test.id, **sample, database_bytes=size)
         check = test.check
         ask = answer if check is None else lambda driver: checked(driver, test, check)
-        rows = ask(driver)
+        self._events.send_answer(test.id, ask(driver))
+
+    def _answer_only(self, test: Test, driver: Driver) -> None:
+        """Asks what a test of another job has left."""
+        self._events.send("progress", test=test.id)
+        rows = left_by(test, driver) if test.check is None else checked(driver, test, test.check)
         self._events.send_answer(test.id, rows)
-        if place in self._lasting:
-            self._left.append(Left.of(test, ask, rows))
 
 
 def checked(driver: Driver, test: Test, check: str) -> Any:

@@ -152,6 +152,6 @@ class Mixes(Place):
         self.assertIn(words, caught.exception.message)
 
 
-def counts(told: dict[str, Any]) -> list[tuple[int, int, int]]:
+def counts(reported: dict[str, Any]) -> list[tuple[int, int, int]]:
     """The number of operations of each class that were done, failed and retried."""
-    return [(one["done"], one["failed"], one["retried"]) for one in told["classes"]]
+    return [(one["done"], one["failed"], one["retried"]) for one in reported["classes"]]

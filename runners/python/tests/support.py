@@ -7,25 +7,17 @@ import string
 import subprocess
 import sys
 import tempfile
-import tomllib
 import unittest
 import zlib
 from pathlib import Path
 from typing import Any
 
 RUNNER = Path(__file__).parent.parent
-ENGINES = RUNNER.parent.parent / "engines"
 # The folder of dyno's own program, with the libraries next to it: that of a release build, or DYNO_PROGRAMS.
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", RUNNER.parent.parent / "target"))
 PROGRAMS = Path(os.environ.get("DYNO_PROGRAMS", TARGET / "release")).absolute()
 
 LETTERS = string.ascii_letters + string.digits
-
-
-def engine_lists(engine: str) -> dict[str, Any]:
-    """The settings lists of an engine in a job, as dyno takes them from the engine's file."""
-    known = tomllib.loads((ENGINES / f"{engine}.toml").read_text(encoding="utf-8"))
-    return {name: known[name] for name in ("read_back", "values") if name in known}
 
 
 class Place(unittest.TestCase):
@@ -44,12 +36,11 @@ class Place(unittest.TestCase):
         # The module of the standard library is tested as it stands, whether or not dyno is built.
         build = "system" if driver == "sqlite3" else "bundled"
         job = {
-            "protocol": 2,
+            "protocol": 3,
             "engine": engine,
             "driver": driver,
             "build": build,
             "settings": [],
-            **engine_lists(engine),
             "tests": tests,
         }
         job["directory"] = str(self.folder / "database")

@@ -18,20 +18,20 @@ class Threads(mixes.Mixes):
     def test_statements_have_placeholders_and_values(self):
         mix = self.mix(["get", "write put"], 1, [(0, 1), (0, 0)])
         mix["classes"][0]["statements"] = [{"text": ["get 5% ", " ", ""], "parameters": [1, 0]}]
-        told, lines = self.done(mix)
+        sample, lines = self.done(mix)
         self.assertEqual(lines, ["begin write", "put %s (0,)", "commit", "get 5%% %s %s ('abc', 1)"])
-        self.assertEqual((counts(told), told["operations"]), ([(1, 0, 0), (1, 0, 0)], 2))
-        self.assertEqual(told["ticks"], [])
+        self.assertEqual((counts(sample), sample["operations"]), ([(1, 0, 0), (1, 0, 0)], 2))
+        self.assertEqual(sample["ticks"], [])
 
     def test_what_is_in_somebodys_way_is_tried_again_and_undone_before(self):
-        told, lines = self.done(self.mix(["read crowded"], 1, [(0, 0)] * 2))
-        self.assertEqual(counts(told), [(2, 0, 4)])
+        sample, lines = self.done(self.mix(["read crowded"], 1, [(0, 0)] * 2))
+        self.assertEqual(counts(sample), [(2, 0, 4)])
         one = ["begin read", "rollback", "begin read", "rollback", "begin read", "crowded %s", "commit"]
         self.assertEqual([" ".join(line.split()[:2]) for line in lines], one * 2)
 
     def test_what_never_succeeds_is_counted_when_patience_ends(self):
-        told, _ = self.done(self.mix(["busy", "get"], 2, [(0, 0), (0, 1)], [(0, 1)]))
-        busy, get = counts(told)
+        sample, _ = self.done(self.mix(["busy", "get"], 2, [(0, 0), (0, 1)], [(0, 1)]))
+        busy, get = counts(sample)
         self.assertEqual((busy[:2], get), ((0, 1), (2, 0, 0)))
         self.assertGreater(busy[2], 0)
 
@@ -48,19 +48,19 @@ class Threads(mixes.Mixes):
 
     def test_steps_that_are_shared_are_done_once_and_not_before_they_are_due(self):
         steps = [(place * 200_000, 0) for place in range(1, 101)]
-        told, lines = self.done(self.mix(["get"], 4, steps))
-        self.assertEqual(counts(told), [(100, 0, 0)])
+        sample, lines = self.done(self.mix(["get"], 4, steps))
+        self.assertEqual(counts(sample), [(100, 0, 0)])
         self.assertEqual(len(set(lines)), 100)
-        self.assertGreaterEqual(told["section"]["nanoseconds"], 20_000_000)
-        self.assertTrue(all(told["classes"][0][part] for part in ("response", "service", "wait", "late")))
+        self.assertGreaterEqual(sample["section"]["nanoseconds"], 20_000_000)
+        self.assertTrue(all(sample["classes"][0][part] for part in ("response", "service", "wait", "late")))
 
     def test_a_mix_that_lasts_a_time_begins_anew_and_ends(self):
         lasts = {"duration_ns": 60_000_000, "warm_up_ns": 20_000_000}
-        told, lines = self.done(self.mix(["sleep"], 2, [(0, 0)] * 2, [(0, 0)] * 3, lasts=lasts))
-        self.assertEqual(told["section"]["nanoseconds"], 60_000_000)
-        self.assertTrue(4 < told["operations"] < len(lines), (told["operations"], len(lines)))
-        (tick,) = told["ticks"]
-        self.assertEqual((tick["ended_ns"], tick["classes"][0]["done"]), (60_000_000, told["operations"]))
+        sample, lines = self.done(self.mix(["sleep"], 2, [(0, 0)] * 2, [(0, 0)] * 3, lasts=lasts))
+        self.assertEqual(sample["section"]["nanoseconds"], 60_000_000)
+        self.assertTrue(4 < sample["operations"] < len(lines), (sample["operations"], len(lines)))
+        (tick,) = sample["ticks"]
+        self.assertEqual((tick["ended_ns"], tick["classes"][0]["done"]), (60_000_000, sample["operations"]))
 
     def test_what_is_due_and_not_done_at_the_end_counts_with_its_age(self):
         steps = [(1, 0)] * 50 + [(200_000_000, 0)] * 50 + [(400_000_000, 0)]
@@ -68,11 +68,11 @@ class Threads(mixes.Mixes):
             mix = self.mix(["sleep"], clients, steps, lasts={"duration_ns": 300_000_000})
             ages = []
             with self.subTest(clients), mock.patch.object(recorder, "text_of", sorted):
-                told, _ = self.done(mix)
-                ages = told["classes"][0]["unfinished"]
-                self.assertEqual(told["classes"][0]["done"] + len(ages), 100)
+                sample, _ = self.done(mix)
+                ages = sample["classes"][0]["unfinished"]
+                self.assertEqual(sample["classes"][0]["done"] + len(ages), 100)
                 self.assertLessEqual(ages[-1], 300_000_000)
-                self.assertTrue(told["ticks"][0]["succeeded"])
+                self.assertTrue(sample["ticks"][0]["succeeded"])
 
     def test_what_is_under_way_at_the_end_counts_with_its_age(self):
         work = Work(self.mix(["a"], 1, [(0, 0)], lasts={"duration_ns": SECOND, "warm_up_ns": SECOND}))
@@ -88,19 +88,19 @@ class Threads(mixes.Mixes):
     def test_statements_of_operations_that_are_done_are_timed(self):
         mix = self.mix(["write crowded", "get"], 1, [(0, 0), (0, 1), (0, 0)], times_statements=True)
         with mock.patch.object(recorder, "text_of", lambda times: len(list(times))):
-            told, lines = self.done(mix)
+            sample, lines = self.done(mix)
         # Tries that were repeated do not count.
-        self.assertEqual(lines.count("rollback"), told["classes"][0]["retried"])
-        found = [[(one["text"], one["response"]) for one in each["statements"]] for each in told["classes"]]
+        self.assertEqual(lines.count("rollback"), sample["classes"][0]["retried"])
+        found = [[(one["text"], one["response"]) for one in each["statements"]] for each in sample["classes"]]
         self.assertEqual(found, [[("BEGIN", 2), ("crowded ?", 2), ("COMMIT", 2)], [("get ?", 1)]])
-        told, _ = self.done(mix | {"times_statements": False})
-        self.assertNotIn("statements", told["classes"][0])
+        sample, _ = self.done(mix | {"times_statements": False})
+        self.assertNotIn("statements", sample["classes"][0])
 
     def test_a_class_has_its_own_patience(self):
         mix = self.mix(["busy", "crowded"], 1, [(0, 1), (0, 0)], patience_ns=SECOND * 60)
         mix["classes"][0]["patience_ns"] = 1
-        told, _ = self.done(mix)
-        self.assertEqual([one["failed"] for one in told["classes"]], [1, 0])
+        sample, _ = self.done(mix)
+        self.assertEqual([one["failed"] for one in sample["classes"]], [1, 0])
 
     def test_a_driver_that_keeps_all_statements_refuses_simple_ones(self):
         mix = self.mix(["get"], 1, [(0, 0)])
@@ -117,12 +117,12 @@ class Threads(mixes.Mixes):
         }.items():
             mix = self.mix(["get", "put"], 2, [(0, 0), (0, 1)], [(0, 0)])
             with self.subTest(words), self.fails(words):
-                section.Section(Work(mix | change), Driver(), section.Part())
+                section.Section(Work(mix | change), Driver(), None)
 
     def test_what_ends_within_the_window_counts_once_and_in_its_tick(self):
         lasts = {"duration_ns": 5 * SECOND // 2, "warm_up_ns": SECOND}
         work = Work(self.mix(["a", "b"], 1, [(0, 0)], lasts=lasts))
-        told = []
+        sample = []
         for _ in range(2):
             one = recorder.Recorder(2, False)
             for place, ended in [(0, SECOND - 1), (0, SECOND), (1, 3 * SECOND + 1), (1, 7 * SECOND // 2)]:
@@ -130,8 +130,8 @@ class Threads(mixes.Mixes):
             one.retried(0, SECOND, 3)
             one.failed(1, SECOND, 2 * SECOND - 1, 1, "no row")
             one.failed(1, SECOND, 4 * SECOND, 1)
-            told.append(one)
-        found = recorder.Sum(work, 0, told)
+            sample.append(one)
+        found = recorder.Sum(work, 0, sample)
         self.assertEqual(counts({"classes": found.classes}), [(2, 0, 6), (2, 2, 2)])
         self.assertEqual((found.operations, found.classes[0]["service"]), (4, ""))
         ticks = [(tick["ended_ns"], *(one["done"] for one in tick["classes"])) for tick in found.ticks]
@@ -143,11 +143,11 @@ class Threads(mixes.Mixes):
         one.done(0, 1000, 500, 1100, 1300)
         one.done(0, 1000, 1500, 1501, 1600)
         with mock.patch.object(recorder, "text_of", sorted):
-            (told,) = recorder.Sum(work, 0, [one]).classes
-        self.assertEqual((told["response"], told["service"]), ([300, 600], [99, 200]))
-        self.assertEqual((told["wait"], told["late"]), ([0, 500], [1, 100]))
+            (sample,) = recorder.Sum(work, 0, [one]).classes
+        self.assertEqual((sample["response"], sample["service"]), ([300, 600], [99, 200]))
+        self.assertEqual((sample["wait"], sample["late"]), ([0, 500], [1, 100]))
 
-    def test_clients_of_a_database_do_what_they_are_told(self):
+    def test_clients_of_a_database_do_what_they_are_reported(self):
         """On files and, by one client, in memory, which only one connection can have."""
         create = self.statements("CREATE TABLE t(a INTEGER)", id="0")
         for driver in ("sqlite/sqlite3", "sqlite/apsw"):
@@ -193,14 +193,14 @@ class Threads(mixes.Mixes):
             {"first": 2, "count": 1, "over": {"rows": 0}},
         ]
         more = {"loops": loops, "rollback_if": 0}
-        told, lines = self.done(self.chained([0, 2, 8, 9], statements, **more))
+        sample, lines = self.done(self.chained([0, 2, 8, 9], statements, **more))
         rows = ["each %s ('row 0',)", "each %s ('row 1',)", "after %s (0,)"]
         items = ["for %s %s (8, 'row 0')", "for %s %s (9, 'row 0')"]
         self.assertEqual(lines, ["begin write", "rows ()", *items, *rows, "commit"])
-        self.assertEqual(told["classes"][0]["undone"], 0)
-        told, lines = self.done(self.chained([1, 0, 0, 0], statements, **more))
+        self.assertEqual(sample["classes"][0]["undone"], 0)
+        sample, lines = self.done(self.chained([1, 0, 0, 0], statements, **more))
         self.assertEqual(lines, ["begin write", "rows ()", *rows, "rollback"])
-        self.assertEqual((counts(told), told["classes"][0]["undone"]), ([(1, 0, 0)], 1))
+        self.assertEqual((counts(sample), sample["classes"][0]["undone"]), ([(1, 0, 0)], 1))
         for words, changed in {
             "a loop of class class names": {"loops": [{"first": 0, "count": 9, "over": {"list": 0}}]},
             "the end of class class names": {"rollback_if": 4},
@@ -209,7 +209,7 @@ class Threads(mixes.Mixes):
             with self.subTest(words), self.fails(words):
                 Work(self.chained([0] * 4, statements, **more | changed))
         with self.fails("the list list of step 0 has more than 2 items"):
-            section.Section(Work(self.chained([0, 3, 0, 0], statements, **more)), Driver(), section.Part())
+            section.Section(Work(self.chained([0, 3, 0, 0], statements, **more)), Driver(), None)
 
     def test_a_row_that_is_missing_fails_the_operation_unless_it_may_be(self):
         for may_miss in (True, False):
@@ -234,8 +234,8 @@ class Threads(mixes.Mixes):
     def test_a_client_thinks_before_a_step(self):
         statements = [{"text": ["get ", ""], "parameters": [1]}]
         mix = self.chained([0, 0, 3_000_000, 0], statements) | {"think": 2}
-        told, lines = self.done(mix)
+        sample, lines = self.done(mix)
         self.assertEqual(len(lines), 3)
-        self.assertGreaterEqual(told["section"]["nanoseconds"], 3_000_000)
+        self.assertGreaterEqual(sample["section"]["nanoseconds"], 3_000_000)
         with self.fails("the time to think names what is not there"):
             Work(mix | {"think": 4})

@@ -12,16 +12,11 @@ import zlib
 from decimal import Decimal
 from pathlib import Path
 
-from dyno_runner.contract import Server, Setting
+from dyno_runner.contract import Server
 from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
-from dyno_runner.drivers.duckdb.settings import means as duckdb_means
 from dyno_runner.drivers.mysql.options import parse
-from dyno_runner.drivers.mysql.version import MARIADB, check_version, short
-from dyno_runner.drivers.mysql.settings import means as mysql_means
 from dyno_runner.drivers.mysql.stream import feed
-from dyno_runner.drivers.postgres.units import are_equal
-from dyno_runner.drivers.spelling import check_names
 from dyno_runner.events import CHARACTERS, Closed, Events
 from dyno_runner.failure import Failure
 from dyno_runner.gauge import Gauge
@@ -162,59 +157,7 @@ class Kernel(unittest.TestCase):
             Gauge(1, Path("/nowhere"))
 
 
-class Spellings(unittest.TestCase):
-    def test_one_value_has_many_spellings(self):
-        for one, other, unit in (
-            ("6144MB", "6GB", "8kB"),
-            ("16384", "128MB", "8kB"),
-            ("300", "5min", "s"),
-            ("1.10", "1.1", None),
-        ):
-            self.assertTrue(are_equal(one, other, unit), (one, other))
-        for one, other, unit in (
-            ("6GB", "6MB", "8kB"),
-            ("5min", "5MB", None),
-            ("on", "off", None),
-            ("1 potato", "1", None),
-        ):
-            self.assertFalse(are_equal(one, other, unit), (one, other))
-        self.assertTrue(
-            mysql_means("128M", "134217728") and mysql_means("ON", "1") and mysql_means("myisam", "MyISAM")
-        )
-        self.assertFalse(mysql_means("128M", "134217727") or mysql_means("ON", "0") or mysql_means("x", "y"))
-        self.assertTrue(duckdb_means("1GB", "953.6 MiB") and duckdb_means("4GiB", "4.0 GiB"))
-        self.assertFalse(
-            duckdb_means("1GB", "953.5 MiB") or duckdb_means("1GB", "1.0 GiB") or duckdb_means("on", "1")
-        )
-
-    def test_names_can_stand_in_statements(self):
-        check_names(
-            [Setting("work_mem", "1"), Setting("auto_explain.log_min_duration", "1")], "X", "parameter"
-        )
-        for bad in ("", "a b", 'x"y', "1a", "a.", "a=b", "a;b"):
-            with self.assertRaises(Failure):
-                check_names([Setting(bad, "1")], "X", "parameter")
-
-
 class MySql(unittest.TestCase):
-    def test_the_engine_asked_for_must_be_the_one_that_answers(self):
-        rules = {"mariadb": {"holds": [MARIADB]}, "mysql": {"lacks": [MARIADB]}}
-
-        def check(engine, version):
-            check_version(engine, Server("h", "u", "dyno_1", **rules[engine]), version)
-
-        check("mariadb", "10.11.19-MariaDB-0+deb12u1")
-        check("mysql", "8.0.11-TiDB-v7.5.0")
-        self.assertEqual(short("10.11.19-MariaDB-0+deb12u1"), "10.11.19-MariaDB")
-        for engine, version, words in (
-            ("mysql", "10.11.19-MariaDB", "the server is 10.11.19-MariaDB, not mysql"),
-            ("mariadb", "9.7.0", "the server is 9.7.0, not mariadb"),
-            ("mariadb", "10.1.48-MariaDB", "version 10.2 and later"),
-            ("mysql", "5.6.51", "version 5.7 and later"),
-        ):
-            with self.assertRaisesRegex(Failure, words):
-                check(engine, version)
-
     def test_options_are_named_as_mysqls_programs_name_them(self):
         self.assertEqual(parse({"connect-timeout": "3"}), {"connect_timeout": 3})
         self.assertTrue(parse({"ssl-mode": "DISABLED"})["ssl_disabled"])

@@ -52,8 +52,8 @@ class Records(Place):
             work = self.work(records, delimiter, after=["CREATE INDEX i ON t(Stop)"])
             events = self.events(work)
             self.assertEqual(answer(events, "import"), digest_of(records), events[-1])
-            told = sample(events, "import")
-            self.assertEqual((told["operations"], told["rows"], told["bytes"]), (COUNT, COUNT, work["bytes"]))
+            reported = sample(events, "import")
+            self.assertEqual((reported["operations"], reported["rows"], reported["bytes"]), (COUNT, COUNT, work["bytes"]))
             self.clear()
 
     def test_what_is_not_timed_is_imported_too(self):
@@ -61,9 +61,9 @@ class Records(Place):
         work = self.work(records, timed=300, per_commit=128)
         events = self.events(work)
         self.assertEqual(answer(events, "import"), digest_of(records), events[-1])
-        told = sample(events, "import")
+        reported = sample(events, "import")
         beginning = "".join("\t".join(record) + "\n" for record in records[:300])
-        self.assertEqual((told["operations"], told["bytes"]), (300, len(beginning.encode())))
+        self.assertEqual((reported["operations"], reported["bytes"]), (300, len(beginning.encode())))
 
     def test_a_file_that_is_cut_off_is_named(self):
         for wrong in ({"records": 11}, {"records": 9}, {"bytes": 9}):
@@ -71,7 +71,7 @@ class Records(Place):
             self.assertIn("are promised: it is cut off", said)
             self.clear()
 
-    def test_a_record_of_another_shape_is_told(self):
+    def test_a_record_of_another_shape_is_reported(self):
         for wrong in (("1A", "2"), ("1A", "two", "")):
             said = self.complaint(self.job("duckdb/python+csv", [self.work([*records_of(10), wrong])]))
             self.assertIn("Line: 11", said)

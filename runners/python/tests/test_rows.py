@@ -33,9 +33,9 @@ class Rows(Place):
                 events = self.run_job(self.job(way, [load("bulk-load", rows), self.scan(rows)]))
                 self.assertEqual(answer(events, "bulk-load"), digest_of(rows))
                 self.assertEqual(answer(events, "scan"), [[COUNT]])
-                told = sample(events, "bulk-load")
+                reported = sample(events, "bulk-load")
                 self.assertEqual(
-                    (told["operations"], told["rows"], told["bytes"]), (COUNT, COUNT, COUNT * 43)
+                    (reported["operations"], reported["rows"], reported["bytes"]), (COUNT, COUNT, COUNT * 43)
                 )
                 self.assertEqual(
                     (sample(events, "scan")["operations"], sample(events, "scan")["rows"]), (1, 1)
@@ -64,8 +64,8 @@ class Rows(Place):
             with self.subTest(way):
                 events = self.run_job(self.job(way, [load("bulk-load", rows, timed=300, per_commit=128)]))
                 self.assertEqual(answer(events, "bulk-load"), digest_of(rows))
-                told = sample(events, "bulk-load")
-                self.assertEqual((told["operations"], told["bytes"]), (300, 300 * 43))
+                reported = sample(events, "bulk-load")
+                self.assertEqual((reported["operations"], reported["bytes"]), (300, 300 * 43))
                 self.clear()
 
     def test_a_scan_counts_rows_that_differ(self):
@@ -89,7 +89,7 @@ class Rows(Place):
                 self.assertIn("a cell of the column c0 is stored as int and not as text", said)
                 self.clear()
 
-    def test_what_cannot_be_loaded_is_told_and_not_counted(self):
+    def test_what_cannot_be_loaded_is_reported_and_not_counted(self):
         rows = self.rows(10, [4])
         for way in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
             with self.subTest(way):

@@ -2,8 +2,9 @@
 do; this file checks what is specific to Python."""
 
 import json
+import tempfile
 
-from .support import Place, answer, sample
+from .support import Place, answer, load, sample
 
 
 class Statements(Place):
@@ -44,65 +45,77 @@ class Statements(Place):
         for driver in ("sqlite/sqlite3", "sqlite/apsw"):
             self.assertEqual(self.complaint(self.job(driver, [test], settings=MEMORY)), words)
 
-    def test_counters_are_told(self):
+    def test_counters_are_reported(self):
         test = self.statements(
             "CREATE TABLE t AS SELECT range AS a FROM range(200000)", "SELECT sum(a) FROM t"
         )
-        told = sample(self.run_job(self.job("duckdb/python", [test])), "1")
-        spent = told["section"]["client"]
+        reported = sample(self.run_job(self.job("duckdb/python", [test])), "1")
+        spent = reported["section"]["client"]
         self.assertGreater(spent["user_ns"] + spent["system_ns"], 0)
         self.assertGreater(spent["peak_memory_bytes"], 1 << 20)
-        self.assertGreater(told["section"]["nanoseconds"], 0)
+        self.assertGreater(reported["section"]["nanoseconds"], 0)
 
 
 MEMORY = [{"name": "database", "value": ":memory:"}]
 
 
 class Settings(Place):
-    def in_force(self, driver, **asked):
-        settings = [{"name": name, "value": value} for name, value in asked.items()]
-        hello = self.run_job(self.job(driver, [], settings=settings))[0]
+    def read_back(self, driver, on_connect, queries):
+        """What queries answer after statements that the connection executes first."""
+        on_connect = [{"name": "it", "sql": sql} for sql in on_connect]
+        queries = [{"name": query, "query": query} for query in queries]
+        hello = self.run_job(self.job(driver, [], on_connect=on_connect, read_back=queries))[0]
         self.assertEqual(hello["event"], "hello", hello)
-        return {setting["name"]: setting["value"] for setting in hello["settings"]}
+        return [answer.get("rows") or answer["refused"]["message"] for answer in hello["read_back"]]
 
-    def test_sqlites_are_told_by_their_names(self):
+    def test_sqlite_executes_and_answers_what_the_job_lists(self):
         for driver in ("sqlite/sqlite3", "sqlite/apsw"):
-            found = self.in_force(driver, synchronous="3", journal_mode="wal", page_size="8192")
-            told = [found[name] for name in ("synchronous", "journal_mode", "page_size", "database")]
-            self.assertEqual(told, ["EXTRA", "wal", "8192", "file"])
-            self.assertEqual(self.in_force(driver, database="temporary")["database"], "temporary")
+            on_connect = ["PRAGMA page_size='8192'", "PRAGMA synchronous='3'"]
+            found = self.read_back(driver, on_connect, ["PRAGMA page_size", "PRAGMA synchronous", "SELEC"])
+            self.assertEqual(found[:2], [[[8192]], [[3]]])
+            self.assertIn("syntax error (SQLite error 1)", found[2])
 
-    def test_duckdbs_sizes_are_told_as_they_were_asked(self):
-        found = self.in_force("duckdb/python", memory_limit="1GB", threads="1", fsync_mode="NONE")
-        self.assertEqual((found["memory_limit"], found["threads"], found["fsync_mode"]), ("1GB", "1", "NONE"))
+    def test_duckdb_executes_and_answers_what_the_job_lists(self):
+        query = "SELECT current_setting('threads')::VARCHAR"
+        self.assertEqual(self.read_back("duckdb/python", ["SET threads = '1'"], [query]), [[["1"]]])
 
-    def test_what_is_no_setting_is_refused(self):
+    def test_a_statement_that_is_refused_is_named(self):
         for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
-            for name, value in (("no_such_setting", "1"), ("a b", "1"), ("database", "nowhere")):
-                job = self.job(driver, [], settings=[{"name": name, "value": value}])
-                self.assertIn(name, self.complaint(job))
-        job = self.job("sqlite/apsw", [], settings=[{"name": "synchronous", "value": "MAYBE"}])
-        self.assertIn("is one of OFF, NORMAL, FULL, EXTRA, not 'MAYBE'", self.complaint(job))
+            job = self.job(driver, [], on_connect=[{"name": "no_such_setting", "sql": "SELEC"}])
+            failed = self.run_job(job)[-1]
+            self.assertIn("the setting 'no_such_setting' is refused: ", failed["message"])
+            self.assertEqual(failed["statement"], "no_such_setting")
+            job = self.job(driver, [], settings=[{"name": "database", "value": "nowhere"}])
+            self.assertIn("the setting 'database' is one of file, ", self.complaint(job))
+
+    def test_what_a_job_left_is_read_by_another(self):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+            with self.subTest(driver), tempfile.TemporaryDirectory() as folder:
+                rows = load("bulk-load", self.rows(500, [8, 100]))
+                sql = ("CREATE TABLE u(a INTEGER)", "INSERT INTO u VALUES (1)")
+                job = self.job(driver, [self.statements(*sql, check="SELECT * FROM u"), rows], directory=folder)
+                before = self.run_job(job)
+                again = self.run_job(job | {"answers_only": True})
+                self.assertEqual(
+                    [event["event"] for event in again],
+                    ["hello", "progress", "answer", "progress", "answer", "bye"],
+                )
+                for test in ("1", "bulk-load"):
+                    self.assertEqual(answer(again, test), answer(before, test))
 
 
 class Jobs(Place):
     def test_what_is_wrong_is_said_without_the_value(self):
         job = self.job("sqlite/apsw", [])
         self.assertIn("a value of another kind in `settings`", self.complaint(job | {"settings": "hunter2"}))
-        self.assertIn("missing field `engine`", self.complaint({"protocol": 2}))
-        server = {"host": "h", "user": "u", "scratch": "dyno_1", "password": ["hunter2"]}
+        self.assertIn("missing field `engine`", self.complaint({"protocol": 3}))
+        self.assertIn("version 2 of the contract and this runner speaks version 3", self.complaint({"protocol": 2}))
+        server = {"host": "h", "user": "u", "password": ["hunter2"]}
         said = self.complaint(job | {"server": server})
         self.assertEqual(
             said, "the job on standard input cannot be read: a value of another kind in `password`"
         )
         self.assertIn("not JSON at line 1", self.run_text("nonsense")[-1]["message"])
-
-    def test_only_a_database_of_dynos_own_is_made_and_removed(self):
-        for name in ("dyno_", "production", "Dyno_x", "dyno_x;", "dyno_x y"):
-            job = self.job(
-                "postgres/psycopg", [], build="system", server={"host": "h", "user": "u", "scratch": name}
-            )
-            self.assertIn("named dyno_… only", self.complaint(job))
 
     def test_drivers_and_ways_that_are_not_there_are_named(self):
         self.assertIn("serves null/python, sqlite/sqlite3", self.complaint(self.job("sqlite/other", [])))

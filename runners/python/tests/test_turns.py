@@ -28,9 +28,9 @@ class TurnsAreTaken(Place):
                 events = self.in_turns(self.job(driver, [test], settings=MEMORY), 2, 2, 7)
                 self.assertEqual(self.far(events), [(0, 5), (2, 5), (4, 5)])
                 self.assertEqual(answer(events, "1"), [[1], [2], [3], [4], [5]])
-                told = [event["nanoseconds"] for event in events if event["event"] == "waiting"]
-                told.append(sample(events, "1")["section"]["nanoseconds"])
-                self.assertTrue(0 == told[0] < told[1] < told[2] < told[3], told)
+                reported = [event["nanoseconds"] for event in events if event["event"] == "waiting"]
+                reported.append(sample(events, "1")["section"]["nanoseconds"])
+                self.assertTrue(0 == reported[0] < reported[1] < reported[2] < reported[3], reported)
 
     def test_rows_are_loaded_in_slices(self):
         rows = self.rows(10, [3, 4])
@@ -49,7 +49,7 @@ class TurnsAreTaken(Place):
         said = self.in_turns(self.job("sqlite/sqlite3", [test], settings=MEMORY), 2, 2)[-1]["message"]
         self.assertTrue(said.startswith("statement 4 of 4 (nonsense): "), said)
 
-    def test_what_is_no_turn_is_told(self):
+    def test_what_is_no_turn_is_reported(self):
         test = self.statements("SELECT 1", "SELECT 2")
         job = self.job("sqlite/sqlite3", [test], settings=MEMORY)
         for turns, words in (

@@ -1,4 +1,4 @@
-"""Clients that come and go, and clients that are processes."""
+"""Clients that come and go."""
 
 import json
 from typing import Any
@@ -35,13 +35,13 @@ class Visits(mixes.Mixes):
 
         noting = mock.patch.object(mixes.ToySession, "prepare", noted)
         with noting, mock.patch.object(recorder, "text_of", list):
-            told, lines = self.done(mix, sessions=3)
+            reported, lines = self.done(mix, sessions=3)
         self.assertEqual(prepared, ["get %s", "put %s", "put %s", "get %s"])
         puts = [["begin write", f"put %s ({place},)", "commit"] for place in (1, 2, 3)]
         gets = [f"get %s ({place},)" for place in (0, 4, 5)]
         self.assertEqual(lines, ["aside", gets[0], *sum(puts, []), *gets[1:], "there again"])
-        self.assertEqual((counts(told), told["operations"]), ([(3, 0, 0), (3, 0, 0), (3, 0, 0)], 6))
-        get, _, connect = told["classes"]
+        self.assertEqual((counts(reported), reported["operations"]), ([(3, 0, 0), (3, 0, 0), (3, 0, 0)], 6))
+        get, _, connect = reported["classes"]
         self.assertEqual(connect["class"], "connect")
         # Connecting is due at a time, and so has waits; the operations after it are not.
         self.assertEqual([len(connect[part]) for part in ("response", "service", "wait", "late")], [3] * 4)
@@ -49,11 +49,11 @@ class Visits(mixes.Mixes):
 
     def test_sessions_are_shared_and_none_is_done_twice(self):
         mix = self.mix(["get"], 4, sessions([[0] * 4] * 25, MILLISECOND // 5), session=4)
-        told, lines = self.done(mix, sessions=25)
-        self.assertEqual(counts(told), [(100, 0, 0), (25, 0, 0)])
+        reported, lines = self.done(mix, sessions=25)
+        self.assertEqual(counts(reported), [(100, 0, 0), (25, 0, 0)])
         self.assertEqual(len(set(lines)), 102)
 
-    def test_who_leaves_in_the_middle_or_is_not_let_in_is_told(self):
+    def test_who_leaves_in_the_middle_or_is_not_let_in_is_reported(self):
         for word, words in {
             "fail": "client 1: class fail: no such toy",
             "refused": "client 1: connect: cannot prepare it",
@@ -79,36 +79,21 @@ class Databases(mixes.Mixes):
         mix = self.mix(["write put"], 3, *files, patience_ns=20 * SECOND, **changes)
         mix["classes"][0]["statements"][0]["text"] = ["INSERT INTO t VALUES (", ")"]
         test = {"id": "1", "model": "mix", "check": "SELECT sum(a), count(*) FROM t"} | mix
-        settings = [{"name": "journal_mode", "value": "WAL"}] if wal else []
-        events = self.run_job(self.job(driver, [create, test], settings=settings, read_again=True))
+        settings = [{"name": "journal_mode", "sql": "PRAGMA journal_mode='WAL'"}] if wal else []
+        events = self.run_job(self.job(driver, [create, test], on_connect=settings))
         for file in (self.folder / "database").iterdir():
             file.unlink()
         self.assertEqual(events[-1]["event"], "bye", events[-1])
         return sample(events, "1"), answer(events, "1")
 
-    def test_clients_come_and_go_and_are_processes(self):
-        own = [[(0, 0)] * 5] * 3
-        shared = [[(MILLISECOND * place, 0) for place in range(1, 16)]]
+    def test_clients_come_and_go(self):
         visits = [sessions([[0] * 5] * 3)]
         for driver in ("sqlite/sqlite3", "sqlite/apsw"):
-            for files, changes in [
-                (own, {"processes": True}),
-                (shared, {"processes": True}),
-                (visits, {"session": 5}),
-                (visits, {"session": 5, "processes": True}),
-            ]:
-                for wal in (False, True):
-                    with self.subTest(json.dumps([driver, changes, len(files), wal])):
-                        told, rows = self.inserted(driver, files, wal, **changes)
-                        total = 30 if files is own else 105
-                        self.assertEqual((told["operations"], rows), (15, [[total, 15]]))
-                        # The kernel parts user time from system time by its slow tick, so that one of
-                        # them may be 0 in a section this short; their sum is exact.
-                        spent = told["section"]["client"]
-                        self.assertGreater(spent["user_ns"] + spent["system_ns"], 0)
-
-    def test_a_process_that_fails_says_which_client_it_was(self):
-        mix = self.mix(["put"], 2, [(0, 0)], [(0, 0)], processes=True)
-        mix["classes"][0]["statements"][0]["text"] = ["INSERT INTO nowhere VALUES (", ")"]
-        told = self.complaint(self.job("sqlite/sqlite3", [{"id": "1", "model": "mix"} | mix]))
-        self.assertRegex(told, "client [12]: .*no such table: nowhere")
+            for wal in (False, True):
+                with self.subTest(json.dumps([driver, wal])):
+                    reported, rows = self.inserted(driver, visits, wal, session=5)
+                    self.assertEqual((reported["operations"], rows), (15, [[105, 15]]))
+                    # The kernel parts user time from system time by its slow tick, so that one of them may be
+                    # 0 in a section this short; their sum is exact.
+                    spent = reported["section"]["client"]
+                    self.assertGreater(spent["user_ns"] + spent["system_ns"], 0)

@@ -2,7 +2,7 @@
 //!
 //! redb has neither reads nor writes outside of transactions. Without a number of operations to a commit, all of a test make one. A store is a
 //! table, one of integers has keys of type u64. `store` has a store's operations, `settings` is what a
-//! database and a transaction are told, `kind` the two types of keys.
+//! database and a transaction get, `kind` the two types of keys.
 
 mod kind;
 mod settings;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dyno_protocol::{Hello, Job, KeyKind, PROTOCOL};
 use dyno_runner::mix::NoStatements;
-use dyno_runner::{Engine, Lasting, Rows, Session};
+use dyno_runner::{Engine, Rows, Session};
 use redb::{Database, WriteTransaction};
 
 use kind::{Blob, Integer, Kind};
@@ -31,7 +31,7 @@ struct Redb(Arc<Shared>);
 /// A client.
 struct Client(Arc<Shared>);
 
-/// What is open, and what each transaction is told.
+/// What is open, and what each transaction gets.
 struct Shared {
     database: Database,
     settings: Settings,
@@ -62,16 +62,13 @@ impl Engine for Redb {
             driver_version: version,
             build: BTreeMap::new(),
             settings: settings.in_force(),
+            read_back: Vec::new(),
         };
         Ok((Redb(Arc::new(Shared { database, settings })), hello))
     }
 
     fn session(&mut self) -> Result<Client> {
         Ok(Client(self.0.clone()))
-    }
-
-    fn lasts(&self) -> Lasting {
-        if self.0.settings.is_in_memory() { Lasting::Process } else { Lasting::Files }
     }
 
     fn close(self) -> Result<()> {

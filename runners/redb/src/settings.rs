@@ -55,11 +55,6 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns true if the database ends with its process.
-    pub fn is_in_memory(&self) -> bool {
-        self.memory
-    }
-
     /// What is in force.
     pub fn in_force(&self) -> Vec<InForce> {
         vec![

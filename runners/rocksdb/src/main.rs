@@ -55,6 +55,7 @@ impl Engine for RocksDb {
             driver_version: version,
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
             settings: settings.in_force(&database, &job.directory)?,
+            read_back: Vec::new(),
         };
         Ok((RocksDb(Arc::new(database)), hello))
     }

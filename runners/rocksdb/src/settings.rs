@@ -9,7 +9,7 @@ use std::path::Path;
 use std::ptr;
 
 use anyhow::{Context, Result, bail};
-use dyno_protocol::{InForce, Setting};
+use dyno_protocol::{InForce, ReadBackQuery, Setting};
 use dyno_runner::setting::{in_force, on_off, switch, whole};
 
 use crate::api::{Api, Options, WriteOptions};
@@ -42,8 +42,9 @@ pub struct Settings {
 
 impl Settings {
     /// Sorts the job's settings into dyno's and RocksDB's.
-    pub fn parse(settings: &[Setting], read_back: &[String]) -> Result<Settings> {
-        let (options, read_back) = (Vec::new(), read_back.to_vec());
+    pub fn parse(settings: &[Setting], read_back: &[ReadBackQuery]) -> Result<Settings> {
+        let read_back = read_back.iter().map(|query| query.name.clone()).collect();
+        let options = Vec::new();
         let (cache, shard_bits) = (None, None);
         let mut parsed = Settings { sync: true, disable_wal: false, cache, shard_bits, options, read_back };
         for setting in settings {
@@ -140,7 +141,7 @@ impl Settings {
 pub fn version(folder: &Path) -> Result<String> {
     let options_in_force = options_in_force(folder)?;
     let found = options_in_force.into_iter().find(|(name, _)| name == "rocksdb_version");
-    found.map(|(_, version)| version).context("RocksDB does not tell its version")
+    found.map(|(_, version)| version).context("RocksDB does not report its version")
 }
 
 /// Options of tables as one option of column families.

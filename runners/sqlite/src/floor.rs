@@ -55,6 +55,6 @@ fn finished(client: &Client) -> Result<PathBuf> {
 fn version(connection: &Connection) -> Result<i64> {
     match connection.rows(c"PRAGMA schema_version")?.concat()[..] {
         [Value::Integer(version)] => Ok(version),
-        _ => anyhow::bail!("SQLite does not tell the schema's version"),
+        _ => anyhow::bail!("SQLite does not report the schema's version"),
     }
 }

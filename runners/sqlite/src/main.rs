@@ -30,7 +30,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_client::sqlite::{self, Api, BUNDLED_FLAGS, Connection};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, Secret, Store, Value};
 use dyno_runner::mix::Connector;
-use dyno_runner::{Answer, Engine, Lasting, Session};
+use dyno_runner::{Answer, Engine, Session, read_back};
 
 use import::Variant;
 use kv::Table;
@@ -129,7 +129,8 @@ impl Engine for Sqlite {
             // The driver is the C API, which is the library itself.
             driver_version: connection.version(),
             build: identity(connection, &job.build)?,
-            settings: opening.settings.in_force(connection)?,
+            settings: opening.settings.of_cipher(connection)?,
+            read_back: read_back(&settings::PragmaSql(connection), &job.read_back)?,
         };
         Ok((Sqlite { opening, first: Some(client) }, hello))
     }
@@ -146,10 +147,6 @@ impl Engine for Sqlite {
         self.check_several()?;
         let opening = self.opening.clone();
         Ok(Box::new(move || Client::open(&opening)))
-    }
-
-    fn lasts(&self) -> Lasting {
-        if self.opening.settings.database == Database::File { Lasting::Files } else { Lasting::Process }
     }
 
     fn close(self) -> Result<()> {

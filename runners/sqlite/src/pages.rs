@@ -59,7 +59,7 @@ impl Schema {
             fields.push(field);
         }
         let [Value::Integer(size)] = connection.rows(c"PRAGMA page_size")?.concat()[..] else {
-            bail!("SQLite does not tell its page size");
+            bail!("SQLite does not report its page size");
         };
         let size = u32::try_from(size).ok().and_then(PageSize::new).context("no pages are so long")?;
         // 3.46.1 is 3046001.

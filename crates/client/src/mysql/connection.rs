@@ -250,7 +250,7 @@ impl Connection {
                     text(1)
                 )
             }
-            _ => anyhow!("the server took the rows with {count} warnings and does not tell them"),
+            _ => anyhow!("the server took the rows with {count} warnings and does not report them"),
         }
     }
 

@@ -35,6 +35,13 @@ pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/af
 
 pub const SCALING: &str = "Example: dyno scaling results/kv-5000.jsonl results/kv-50000.jsonl";
 
+pub const VERIFY: &str = "\
+Examples:
+  dyno verify results/base.jsonl
+  dyno verify page.html other.jsonl --signers allowed_signers";
+
+pub const SITE: &str = "Example: dyno site results/one.jsonl results/two.jsonl -o site";
+
 pub const RERUN: &str = "Example: dyno rerun results/base.jsonl --out results/again.jsonl";
 
 pub const IMPORT: &str = "\
@@ -71,6 +78,8 @@ pub const SCHEMA: &str = "Example: dyno schema run";
 
 pub const COMPLETIONS: &str =
     "Example: dyno completions bash > ~/.local/share/bash-completion/completions/dyno";
+
+pub const MAN: &str = "Example: dyno man run > dyno-run.1";
 
 #[cfg(test)]
 mod tests {

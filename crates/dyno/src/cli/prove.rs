@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::TextFormat;
+use super::ProofFormat;
 use super::values::duration;
 
 /// The storage whose power is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Device {
+pub enum ProvedDevice {
     /// A disk with a real file system on it
     Disk,
     /// Files that keep only what POSIX promises: the worst that it allows, not seen on ext4
@@ -19,7 +19,7 @@ pub enum Device {
 
 /// The file system on a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FileSystem {
+pub enum DiskFileSystem {
     /// ext4
     Ext4,
     /// XFS
@@ -80,11 +80,11 @@ pub struct ProveArgs {
     #[arg(long, value_name = "FOLDER", hide = true)]
     pub again: Option<PathBuf>,
     /// What loses power: a disk with a real file system on it, or files that keep only what POSIX promises
-    #[arg(long, value_enum, default_value_t = Device::Disk)]
-    pub device: Device,
+    #[arg(long, value_enum, default_value_t = ProvedDevice::Disk)]
+    pub device: ProvedDevice,
     /// The file system on the disk
-    #[arg(long, value_enum, default_value_t = FileSystem::Ext4)]
-    pub file_system: FileSystem,
+    #[arg(long, value_enum, default_value_t = DiskFileSystem::Ext4)]
+    pub file_system: DiskFileSystem,
     /// The seed of the cuts and the kills [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -92,8 +92,14 @@ pub struct ProveArgs {
     #[arg(long, default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
     /// How to print
-    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
-    pub format: TextFormat,
+    #[arg(long, value_enum, default_value_t = ProofFormat::Table)]
+    pub format: ProofFormat,
+    /// Keep what was observed in this file; dyno show and dyno report read it
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write the page too
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,

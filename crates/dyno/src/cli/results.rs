@@ -1,4 +1,4 @@
-//! The command lines of what shows results: `dyno show`, `report`, `export`, `history`, `compare` and `scaling`.
+//! The command lines of what shows results: `dyno show`, `report`, `export`, `history`, `compare`, `scaling` and `verify`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::values::share;
 
 /// The output formats of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people: as wide as the terminal, elsewhere 100 columns
     Table,
     /// For programs: the verdict
@@ -36,8 +36,8 @@ pub enum Colour {
 #[command(next_help_heading = "How results are printed")]
 pub struct ShowOptions {
     /// How to print the results
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
     /// When the table has colours
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
@@ -140,8 +140,8 @@ pub struct CompareArgs {
     #[arg(long = "as", value_name = "OLD=NEW")]
     pub aliases: Vec<String>,
     /// How to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
 }
 
 /// Arguments of `dyno scaling`.
@@ -151,6 +151,29 @@ pub struct ScalingArgs {
     #[arg(required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
     /// How to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
+}
+
+/// Arguments of `dyno verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The run files and pages
+    #[arg(required = true, num_args = 1..)]
+    pub runs: Vec<PathBuf>,
+    /// Also demand a signature by one of these keys: a file of allowed signers, as ssh-keygen(1) describes it. The signature
+    /// of RUN is in RUN.sig; `ssh-keygen -Y sign -n dyno-run -f KEY RUN` makes it
+    #[arg(long, value_name = "FILE")]
+    pub signers: Option<PathBuf>,
+}
+
+/// Arguments of `dyno site`.
+#[derive(Debug, Args)]
+pub struct SiteArgs {
+    /// The run files and pages. A file RUN.withdrawn next to RUN says why it is withdrawn
+    #[arg(required = true, num_args = 1..)]
+    pub runs: Vec<PathBuf>,
+    /// The folder of the site
+    #[arg(long, short, value_name = "FOLDER", default_value = "site")]
+    pub out: PathBuf,
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dyno_record::Target;
+use dyno_verdict::GateLimit;
 
 use super::ShowOptions;
 use super::values::{Caches, SharingArg, caches, duration, seconds, share, size, target};
@@ -27,6 +28,9 @@ pub struct RunArgs {
     /// calibrate]
     #[arg(long = "with", value_name = "CONTENDERS", help_heading = WORK)]
     pub with: Vec<String>,
+    /// Compare also the suite's further contenders, which `dyno list SUITE` shows
+    #[arg(long, conflicts_with_all = ["with", "urls"], help_heading = WORK)]
+    pub all: bool,
     /// Measure a server that is already running: postgres://, mysql:// or mariadb://user@host/database. dyno
     /// creates one database there and removes it afterwards. It also takes passwords from the environment,
     /// ~/.pgpass and ~/.my.cnf
@@ -103,7 +107,7 @@ pub struct RunArgs {
     /// states a size
     #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
     pub cache: Option<Caches>,
-    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
+    /// GateLimit each runner to this much memory, the kernel's file cache included: 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
     /// After the measured trials, run three more that time each single operation of key-value tests
@@ -113,6 +117,14 @@ pub struct RunArgs {
     /// more readings of the clock
     #[arg(long, help_heading = LONG)]
     pub statements: bool,
+    /// After the measured trials, run two more that count instructions and system calls within the timed sections, to the
+    /// digit: on a simulated processor (valgrind), some fifty times as slow
+    #[arg(long, help_heading = LONG)]
+    pub counts: bool,
+    /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave that open:
+    /// 'instructions<=+0.1%, time<=+3%'
+    #[arg(long, value_name = "LIMITS", value_delimiter = ',', help_heading = WORK)]
+    pub gate: Vec<GateLimit>,
     /// The contender with which to compare the others [default: the first]
     #[arg(long, value_name = "CONTENDER", help_heading = WORK)]
     pub baseline: Option<String>,

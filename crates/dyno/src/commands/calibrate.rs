@@ -11,9 +11,9 @@ use dyno_lab::scratch::{Scratch, default_parent};
 use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration, Run};
 use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
-use dyno_verdict::{Calibration, Span, calibrate};
+use dyno_verdict::{Calibration, RunLength, calibrate};
 
-use super::outcome::{Exit, Input, print};
+use super::outcome::{AsInput, Exit, print};
 use super::run::{Outputs, perform, typed};
 use crate::cli::CalibrateArgs;
 use crate::terminal::say;
@@ -86,7 +86,7 @@ fn copy_of(library: &Path, folder: &Path) -> Result<PathBuf> {
 fn check(is_search: bool) -> Result<()> {
     if is_search {
         bail!(
-            "calibrate tells which figures a run can tell apart, and a run of --sustain seeks one: take a run without it"
+            "calibrate measures which differences a run can show, and a run of --sustain searches for a rate: take a run without it"
         );
     }
     Ok(())
@@ -95,7 +95,7 @@ fn check(is_search: bool) -> Result<()> {
 /// Keeps what was found, so that later runs can quote it. Too few blocks support no conclusion, so nothing is kept of them.
 fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
     let Some((contender, span)) = calibration.contenders.first().and_then(|contender| {
-        let is_known = |span: &&Span| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
+        let is_known = |span: &&RunLength| span.blocks >= MIN_BLOCKS && calibration.blocks >= MIN_BLOCKS;
         Some((contender, contender.spans.iter().rfind(is_known)?))
     }) else {
         return Ok(());
@@ -113,8 +113,8 @@ fn keep(run: &Run, calibration: &Calibration) -> Result<()> {
         found: found.collect(),
         offsets: contender.copies.map(|found| KnownOffsets {
             copies: found.copies,
-            by_mean: found.by_mean.between,
-            by_test: found.by_test.between,
+            by_mean: if found.by_mean.shown { found.by_mean.between } else { 0.0 },
+            by_test: if found.by_test.shown { found.by_test.between } else { 0.0 },
         }),
     })?;
     say(&format!("Later tables of this machine quote it: it is kept in {}.", path.display()));

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use dyno_verdict::{Comparison, Gate};
 
-use super::outcome::{Exit, Input, print};
-use crate::cli::{CompareArgs, Format};
+use super::outcome::{AsInput, Exit, print};
+use crate::cli::{CompareArgs, OutputFormat};
 use crate::terminal::say;
 
 /// Compares, and fails where asked to and something is slower, no longer works, or cannot be decided.
@@ -13,22 +13,38 @@ pub fn execute(arguments: &CompareArgs) -> Result<Exit> {
     let new = dyno_verdict::judge(&dyno_record::load(&arguments.new).input()?);
     let comparison = dyno_verdict::compare_as(old, &new, &arguments.aliases).input()?;
     print(&match arguments.format {
-        Format::Table => dyno_show::comparison::text(&comparison),
-        Format::Markdown => dyno_show::comparison::markdown(&comparison),
-        Format::Csv => dyno_show::comparison::csv(&comparison)?,
-        Format::Json => dyno_show::pretty(&comparison)?,
+        OutputFormat::Table => dyno_show::comparison::text(&comparison),
+        OutputFormat::Markdown => dyno_show::comparison::markdown(&comparison),
+        OutputFormat::Csv => dyno_show::comparison::csv(&comparison)?,
+        OutputFormat::Json => dyno_show::pretty(&comparison)?,
     })?;
-    arguments.fail_slower.map_or(Ok(Exit::Done), |share| Ok(gate(&comparison, share)))
+    let Some(share) = arguments.fail_slower else { return Ok(Exit::Done) };
+    let (lines, exit) = gate(&comparison, share);
+    print_gate(&lines, arguments.format)?;
+    Ok(exit)
 }
 
-/// Reports what is slower than allowed or no longer works, and in the last line what the gate rests on.
-fn gate(comparison: &Comparison, share: f64) -> Exit {
+/// Prints what a gate found below the table, so that it stays the last line where both outputs go to one pipe or file. What
+/// programs read on standard output has no such lines.
+pub(super) fn print_gate(lines: &str, format: OutputFormat) -> Result<()> {
+    match format {
+        OutputFormat::Table | OutputFormat::Markdown => print(&format!("\n{lines}\n")).map(drop),
+        OutputFormat::Csv | OutputFormat::Json => {
+            say(lines);
+            Ok(())
+        }
+    }
+}
+
+/// What is slower than allowed or no longer works, and in the last line what the gate rests on.
+fn gate(comparison: &Comparison, share: f64) -> (String, Exit) {
+    let mut lines = Vec::new();
     for (test, label, why) in comparison.broken() {
-        say(&format!("dyno: {label} no longer counts in test {} ({}): {why}", test.id, test.title));
+        lines.push(format!("{label} no longer counts in test {} ({}): {why}", test.id, test.title));
     }
     for (test, label, ratio) in comparison.slower_than(share) {
-        say(&format!(
-            "dyno: {label} is {} slower in test {} ({}); {} is allowed",
+        lines.push(format!(
+            "{label} is {} slower in test {} ({}); {} is allowed",
             dyno_show::percent(ratio.ratio - 1.0),
             test.id,
             test.title,
@@ -36,10 +52,11 @@ fn gate(comparison: &Comparison, share: f64) -> Exit {
         ));
     }
     let gate = comparison.gate(share);
-    say(&dyno_show::comparison::gate(&gate, share));
-    match gate {
+    lines.push(dyno_show::comparison::gate(&gate, share));
+    let exit = match gate {
         Gate { slower: 1.., .. } | Gate { broken: 1.., .. } => Exit::Slower,
         Gate { undecided: 1.., .. } | Gate { judged: 0, .. } => Exit::Undecided,
         _ => Exit::Done,
-    }
+    };
+    (lines.join("\n"), exit)
 }

@@ -1,12 +1,12 @@
 //! `dyno conformance`: whether runners keep the protocol.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use dyno_conformance as conformance;
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 
-use super::outcome::{Exit, Input, print};
+use super::outcome::{AsInput, Exit, print};
 use crate::cli::ConformanceArgs;
 
 /// Checks the runner of each contender.
@@ -22,7 +22,10 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let report = conformance::check(contender, &scratch)?;
+        let report = conformance::check(contender, &scratch, &arguments.only)?;
+        if report.findings.is_empty() {
+            return Err(anyhow!("no duty holds the words '{}'", arguments.only.join("' or '"))).input();
+        }
         print(&report.to_string())?;
         if !report.is_passed() {
             exit = Exit::Incomplete;

@@ -9,7 +9,7 @@ use dyno_record::Run;
 use dyno_show::history::{self, Listed};
 use dyno_verdict::{About, have_one_load};
 
-use super::outcome::{Exit, Input, file_name, print};
+use super::outcome::{AsInput, Exit, file_name, print};
 use crate::cli::HistoryArgs;
 use crate::terminal::say;
 

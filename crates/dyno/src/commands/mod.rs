@@ -9,6 +9,7 @@ mod export;
 mod history;
 mod import;
 mod list;
+mod man;
 mod outcome;
 mod planning;
 mod prove;
@@ -17,6 +18,8 @@ mod run;
 mod scaling;
 mod schema;
 mod show;
+mod site;
+mod verify;
 
 use anyhow::Result;
 use clap::CommandFactory;
@@ -39,6 +42,8 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::History(arguments) => history::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Scaling(arguments) => scaling::execute(&arguments),
+        Command::Verify(arguments) => verify::execute(&arguments),
+        Command::Site(arguments) => site::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
@@ -55,5 +60,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
             clap_complete::generate(shell, &mut Cli::command(), "dyno", &mut script);
             print(&String::from_utf8_lossy(&script))
         }
+        Command::Man { list: true, .. } => print(&man::names()),
+        Command::Man { command, .. } => print(&man::page(command.as_deref())?),
     }
 }

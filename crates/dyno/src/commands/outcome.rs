@@ -40,11 +40,11 @@ impl From<Exit> for ExitCode {
 /// An error in what was typed or in a file that it names: nothing was run.
 #[derive(Debug, thiserror::Error)]
 #[error("{0:#}")]
-pub struct BadInput(pub(super) anyhow::Error);
+pub struct InputError(pub(super) anyhow::Error);
 
 /// The exit code of an error: 2 for bad input, else 4.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<BadInput>() { 2 } else { 4 })
+    ExitCode::from(if error.is::<InputError>() { 2 } else { 4 })
 }
 
 /// An error in words: without the names of temporary files, which tempfile adds and a user never chose.
@@ -61,7 +61,7 @@ pub fn words(error: &anyhow::Error) -> String {
 
 /// Advice for errors whose message contains none.
 pub fn hint(error: &anyhow::Error) -> &'static str {
-    let error = error.downcast_ref().map_or(error, |BadInput(error)| error);
+    let error = error.downcast_ref().map_or(error, |InputError(error)| error);
     let is_limit = |cause: &io::Error| cause.kind() == io::ErrorKind::FileTooLarge;
     match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_limit)) {
         true => "; `ulimit -f unlimited` lifts the limit on the length of files",
@@ -70,14 +70,14 @@ pub fn hint(error: &anyhow::Error) -> &'static str {
 }
 
 /// Marks errors as those of the input.
-pub trait Input<T> {
+pub trait AsInput<T> {
     /// The same with its error marked.
     fn input(self) -> Result<T>;
 }
 
-impl<T> Input<T> for Result<T> {
+impl<T> AsInput<T> for Result<T> {
     fn input(self) -> Result<T> {
-        self.map_err(|error| BadInput(error).into())
+        self.map_err(|error| InputError(error).into())
     }
 }
 

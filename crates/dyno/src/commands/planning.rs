@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use dyno_lab::machine::available_memory;
-use dyno_lab::trial::Interrupts;
+use dyno_launch::Interrupts;
 use dyno_plan::Plan;
 use dyno_suite::Bounds;
 use dyno_suite::progress::{PlanningProgress, used_memory};
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::outcome::Input;
+use super::outcome::AsInput;
 use crate::progress::Progress;
 
 /// The interval between two checks for an interrupt.

@@ -1,14 +1,15 @@
 //! `dyno report`: the page of a run, or of several side by side.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use dyno_files::Output;
-use dyno_record::Run;
-use dyno_show::report::{self, Source};
+use dyno_record::{DurabilityRecord, Run};
+use dyno_show::report::{self, PageSource};
+use dyno_show::safe;
+use dyno_verdict::judge_durability;
 
-use super::outcome::{Exit, Input, file_name};
+use super::outcome::{AsInput, Exit, file_name};
 use super::show;
 use crate::cli::ReportArgs;
 use crate::terminal::say;
@@ -22,7 +23,11 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
     let mut output = Output::open(&out).context("cannot write the page").input()?;
-    write_files(&paths, &mut output, arguments.margin)?;
+    let texts = read(&paths)?;
+    match durability(&texts, &out)? {
+        Some(page) => output.write(page.as_bytes()).context("cannot write the page").map(drop)?,
+        None => write_texts(texts, &mut output, arguments.margin)?,
+    }
     say(&format!("The page is in {}.", out.display()));
     if arguments.open {
         // The reason is a process's status, which helps no one.
@@ -32,32 +37,57 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The text of each file. A file may be a pipe, so it is read once.
+fn read(paths: &[PathBuf]) -> Result<Vec<(&Path, String)>> {
+    paths.iter().map(|path| Ok((path.as_path(), show::read(path)?))).collect::<Result<_>>().input()
+}
+
+/// The page of what `dyno prove` kept, if the one file named is that; `out` is the file of the page.
+fn durability(texts: &[(&Path, String)], out: &Path) -> Result<Option<String>> {
+    let [(path, text)] = texts else { return Ok(None) };
+    let Some(record) = DurabilityRecord::parse(text, path) else { return Ok(None) };
+    let verdict = judge_durability(record.input()?);
+    if is_markdown(out) {
+        let advice = "the page of what dyno prove kept is HTML: name a file that ends in .html";
+        return Err(anyhow!("{}: {advice}", out.display())).input();
+    }
+    dyno_show::durability::page(&verdict).map(Some)
+}
+
+fn is_markdown(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
+}
+
 /// Writes the page of runs by their files, the subject last. `margin` stands in for those of the run files.
 pub(super) fn write_files(paths: &[PathBuf], output: &mut Output, margin: Option<f64>) -> Result<()> {
-    let sources = paths.iter().map(|path| source(path, margin)).collect::<Result<Vec<Source>>>().input()?;
-    write(&sources, output)
+    write_texts(read(paths)?, output, margin)
+}
+
+fn write_texts(texts: Vec<(&Path, String)>, output: &mut Output, margin: Option<f64>) -> Result<()> {
+    let sources = texts.into_iter().map(|(path, text)| source(path, text, margin));
+    write(&sources.collect::<Result<Vec<PageSource>>>().input()?, output)
 }
 
 /// Writes the page of a run whose file cannot be read again: it went to a pipe.
 pub(super) fn write_run(run: &Run, path: &Path, output: &mut Output) -> Result<()> {
     let file = dyno_record::whole(run)?;
-    write(&[Source { name: file_name(path), verdict: dyno_verdict::judge(run), file }], output)
+    write(&[PageSource { name: file_name(path), verdict: dyno_verdict::judge(run), file }], output)
 }
 
-fn write(sources: &[Source], output: &mut Output) -> Result<()> {
+fn write(sources: &[PageSource], output: &mut Output) -> Result<()> {
     let named: Vec<_> = sources.iter().map(|source| (source.name.as_str(), &source.verdict)).collect();
     let beside = dyno_verdict::beside(&named).input()?;
-    let is_markdown = output.path().extension().is_some_and(|extension| extension == "md");
-    let set = if is_markdown { report::markdown } else { report::render };
-    let page = set(sources, &beside)?;
+    let page = match is_markdown(output.path()) {
+        // Read in a terminal as often as not.
+        true => safe(&report::markdown(sources, &beside)?).into_owned(),
+        false => report::render(sources, &beside)?,
+    };
     output.write(page.as_bytes()).context("cannot write the page").map(drop)
 }
 
 /// A run of the page: what may be said about it, and its file as it is.
-fn source(path: &Path, margin: Option<f64>) -> Result<Source> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("cannot read the run file {}", path.display()))?;
+fn source(path: &Path, text: String, margin: Option<f64>) -> Result<PageSource> {
     let mut run = dyno_record::parse(&text, path)?;
     run.schedule.margin = margin.unwrap_or(run.schedule.margin);
-    Ok(Source { name: file_name(path), verdict: dyno_verdict::judge(&run), file: text.into_bytes() })
+    Ok(PageSource { name: file_name(path), verdict: dyno_verdict::judge(&run), file: text.into_bytes() })
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use dyno_verdict::Verdict;
 
-use super::outcome::{Exit, Input, print};
-use crate::cli::{Format, ScalingArgs};
+use super::outcome::{AsInput, Exit, print};
+use crate::cli::{OutputFormat, ScalingArgs};
 
 /// Shows the runs named.
 pub fn execute(arguments: &ScalingArgs) -> Result<Exit> {
@@ -14,15 +14,15 @@ pub fn execute(arguments: &ScalingArgs) -> Result<Exit> {
 }
 
 /// Shows runs by their files.
-pub fn show(paths: &[PathBuf], format: Format) -> Result<Exit> {
+pub fn show(paths: &[PathBuf], format: OutputFormat) -> Result<Exit> {
     let judged = |path: &PathBuf| Ok(dyno_verdict::judge(&dyno_record::load(path)?));
     let verdicts = paths.iter().map(judged).collect::<Result<Vec<Verdict>>>().input()?;
     let scaling = dyno_verdict::scaling(&verdicts.iter().collect::<Vec<_>>()).input()?;
     print(&match format {
-        Format::Table => dyno_show::scaling::text(&scaling),
-        Format::Markdown => dyno_show::scaling::markdown(&scaling),
-        Format::Csv => dyno_show::scaling::csv(&scaling)?,
-        Format::Json => dyno_show::pretty(&scaling)?,
+        OutputFormat::Table => dyno_show::scaling::text(&scaling),
+        OutputFormat::Markdown => dyno_show::scaling::markdown(&scaling),
+        OutputFormat::Csv => dyno_show::scaling::csv(&scaling)?,
+        OutputFormat::Json => dyno_show::pretty(&scaling)?,
     })?;
     Ok(Exit::Done)
 }

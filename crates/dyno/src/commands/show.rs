@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use dyno_record::{Run, TrialRecord};
-use dyno_show::report::{self, Source};
-use dyno_verdict::JointVerdict;
+use dyno_record::{DurabilityRecord, Run, TrialRecord};
+use dyno_show::report::{self, PageSource};
+use dyno_verdict::{JointVerdict, judge_durability};
 
-use super::outcome::{Exit, Input, file_name, print};
-use crate::cli::{Format, ShowArgs, ShowOptions};
+use super::outcome::{AsInput, Exit, file_name, print};
+use super::prove;
+use crate::cli::{OutputFormat, ProofFormat, ShowArgs, ShowOptions};
 use crate::terminal;
 
 /// The length in bytes of a time in the name of a run file: `2026-11-23T10-00-00`.
@@ -23,9 +24,30 @@ pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
         Some(path) => path.clone(),
         None => newest(&dyno_record::results_folder()).input()?,
     };
-    let mut run = dyno_record::load(&path).input()?;
+    let text = read(&path).input()?;
+    if let Some(record) = DurabilityRecord::parse(&text, &path) {
+        let verdict = judge_durability(record.input()?);
+        return prove::show(&verdict, proof_format(arguments.show.format).input()?);
+    }
+    let mut run = dyno_record::parse(&text, &path).input()?;
     run.schedule.margin = arguments.show.margin.unwrap_or(run.schedule.margin);
     results(&run, &path, &arguments.show)
+}
+
+/// The text of a run file or of what `dyno prove` kept.
+pub(super) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read the run file {}", path.display()))
+}
+
+fn proof_format(format: OutputFormat) -> Result<ProofFormat> {
+    match format {
+        OutputFormat::Table => Ok(ProofFormat::Table),
+        OutputFormat::Json => Ok(ProofFormat::Json),
+        OutputFormat::Csv => Ok(ProofFormat::Csv),
+        OutputFormat::Markdown => {
+            bail!("what dyno prove kept is shown as table, json or csv, and as a page by dyno report")
+        }
+    }
 }
 
 /// Judges and prints a run; `path` is its file.
@@ -33,17 +55,17 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
     let verdict = dyno_verdict::judge(run);
     let exit = if verdict.is_complete() { Exit::Done } else { Exit::Incomplete };
     print(&match options.format {
-        Format::Table => {
+        OutputFormat::Table => {
             let parts = dyno_show::parts(&verdict, options.table());
             terminal::print_parts(&parts, terminal::has_colours(options.color))
                 .context("cannot write the result")?;
             return Ok(exit);
         }
-        Format::Csv => dyno_show::render_csv(&verdict)?,
-        Format::Json => dyno_show::render_json(&verdict)?,
+        OutputFormat::Csv => dyno_show::render_csv(&verdict)?,
+        OutputFormat::Json => dyno_show::render_json(&verdict)?,
         // Markdown names the file and has nothing to download.
-        Format::Markdown => {
-            let source = Source { name: file_name(path), verdict, file: Vec::new() };
+        OutputFormat::Markdown => {
+            let source = PageSource { name: file_name(path), verdict, file: Vec::new() };
             report::markdown(&[source], &JointVerdict::default())?
         }
     })?;
@@ -77,7 +99,7 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
 /// Returns true if a run has figures to show.
 fn has_figures(run: &Run) -> bool {
     let is_measured = |trial: &TrialRecord| trial.block > 0 || !run.schedule.warm_up;
-    let mut trials = run.trials.iter().filter(|trial| is_measured(trial) && !trial.latency);
+    let mut trials = run.trials.iter().filter(|trial| is_measured(trial) && !trial.is_extra());
     trials.any(|trial| run.contenders[trial.contender].named && !trial.samples.is_empty())
 }
 

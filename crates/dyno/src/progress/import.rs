@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use dyno_import::ImportObserver;
-use dyno_lab::trial::Interrupts;
+use dyno_launch::Interrupts;
 use dyno_show::units;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -64,7 +64,7 @@ impl Live {
     /// Takes the samples of the run into the table.
     pub fn fill(&mut self, run: &Run) {
         let cell = |contender: usize, test: &str| {
-            let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+            let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.is_extra());
             let samples = trials.flat_map(|trial| trial.samples.iter().map(|sample| (trial.block, sample)));
             let of_test = samples.filter(|(_, sample)| sample.sample.test == test);
             let all: Vec<(u32, f64)> = of_test.map(|(block, sample)| (block, sample.duration_ns())).collect();

@@ -22,6 +22,8 @@ use tempfile::TempDir;
 pub struct Place {
     folder: TempDir,
     home: Option<PathBuf>,
+    /// The folder for databases in memory; else they go to `data/`.
+    memory: Option<TempDir>,
 }
 
 /// Gives a command the usual effect of signals that the tests' parent may ignore, as a shell does for what runs in the
@@ -38,6 +40,18 @@ pub fn heed_signals(command: &mut Command) {
     unsafe { command.pre_exec(heed) };
 }
 
+/// Whether tests run at the sizes of `make soak`, which sets `DYNO_THOROUGH`: those of `make test` are smaller where a test
+/// would take long.
+pub fn is_thorough() -> bool {
+    std::env::var_os("DYNO_THOROUGH").is_some()
+}
+
+/// The words of duties that concern how rows come to a table: what ways of loading differ in.
+pub const LOADING: [&str; 4] = ["row", "load", "import", "records"];
+
+/// The words of duties that concern settings and files: what profiles and builds of one driver differ in.
+pub const SETTINGS: [&str; 4] = ["setting", "read", "client", "hello"];
+
 /// The outcome of a command.
 pub struct Result {
     pub code: Option<i32>,
@@ -51,7 +65,19 @@ impl Place {
         require_runners();
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("data")).unwrap();
-        Place { folder, home: None }
+        Place { folder, home: None, memory: None }
+    }
+
+    /// The same with a place for databases in memory, where there is one: for tests that ask nothing of what survives.
+    /// Nothing waits for a disk there.
+    pub fn in_memory() -> Place {
+        let memory = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/dev/shm").ok();
+        Place { memory, ..Place::new() }
+    }
+
+    /// The folder for databases.
+    fn data(&self) -> PathBuf {
+        self.memory.as_ref().map_or_else(|| self.path("data"), |memory| memory.path().to_owned())
     }
 
     /// A fresh folder with a home of its own: dyno's suites and engines, and one more runner, a shell
@@ -100,10 +126,10 @@ impl Place {
         self.path(name).display().to_string()
     }
 
-    /// The command, ready for arguments; databases go to `data/`.
+    /// The command, ready for arguments.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-        command.current_dir(self.folder.path()).env("TMPDIR", self.path("data"));
+        command.current_dir(self.folder.path()).env("TMPDIR", self.data());
         // Findings that a user made on this machine must not influence a test.
         command.env("DYNO_PROOFS", self.path("proofs.jsonl"));
         command.env("DYNO_CALIBRATION", self.path("calibration.json"));
@@ -151,10 +177,23 @@ impl Place {
         read_json(&files[0])
     }
 
+    /// Checks the runners of contenders, and that each keeps its duties. `only` are words of the duties that are checked;
+    /// all are if there are none.
+    pub fn conforms(&self, contenders: &[&str], only: &[&str]) -> Result {
+        let only = if is_thorough() { &[] } else { only };
+        let only: String = only.iter().map(|words| format!(" --only {words}")).collect();
+        let arguments = format!("conformance {}{only}", contenders.join(" "));
+        let result = self.dyno(&arguments).exits(0).without_panic();
+        assert!(!result.stdout.contains("BROKEN"), "{}", result.stdout);
+        assert_eq!(result.stdout.matches(" 0 broken").count(), contenders.len(), "{}", result.stdout);
+        self.assert_clean();
+        result
+    }
+
     /// Nothing may be left where databases go.
     pub fn assert_clean(&self) {
         let left: Vec<PathBuf> =
-            fs::read_dir(self.path("data")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            fs::read_dir(self.data()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(left.is_empty(), "left behind: {left:?}");
     }
 }

@@ -72,7 +72,7 @@ fn an_interrupt_leaves_nothing() {
     // More than is looked at before the load begins, and no end.
     let line = b"1,abcdefghijklmnopqrstuvwxyz\n".repeat(1000);
     (0..800).for_each(|_| input.write_all(&line).unwrap());
-    wait_for("a database being built", 30, || is_building(child.id(), &place));
+    wait_for("a database being built", 60, || is_building(child.id(), &place));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     // The input is neither written nor closed until dyno has ended: nobody waits for it.
     let result = Result::from(child.wait_with_output().unwrap());

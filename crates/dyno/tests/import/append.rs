@@ -55,10 +55,10 @@ fn moved(schema: &str) -> bool {
 }
 
 #[test]
-fn a_name_that_an_index_cannot_have_is_told_before_any_row_is_read() {
+fn a_name_that_an_index_cannot_have_is_reported_before_any_row_is_read() {
     let place = Place::new();
     place.write("t.csv", "id,v\n1,a\n");
-    // A bad row would be told first if any were read.
+    // A bad row would be reported first if any were read.
     place.write("bad.csv", "id,v\n1,a\nx,b\n");
     import(&place, "t.csv --into a.db --index v --index id").exits(0);
     for options in ["--table t --append --index V", "--table T --append --index id"] {
@@ -83,9 +83,7 @@ fn a_table_that_is_there_is_kept_unless_asked() {
     import(&place, "t.csv --into a.db --append").exits(0).prints("journal_mode=delete");
     assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM t"), json!([[2]]));
     place.write("u.csv", "id,w\nx,1\n");
-    import(&place, "u.csv --into a.db --table t --append")
-        .exits(2)
-        .says("no column 'w', which the header names");
+    import(&place, "u.csv --into a.db --table t --append").exits(2).says("no column 'w' that a file fills");
     place.write("v.csv", "id,v\n1.5,1\n");
     import(&place, "v.csv --into a.db --table t --append").exits(2).says("v.csv:2: column \"id\": \"1.5\"");
     import(&place, "u.csv --into a.db --table t --replace").exits(0);
@@ -204,6 +202,61 @@ fn added_rows_are_held_against_foreign_keys() {
     import(&place, "tree.csv --into a.db --append").exits(2).says("FOREIGN KEY constraint failed");
     assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM tree"), json!([[3]]));
     assert_eq!(query(&place.path("a.db"), "PRAGMA foreign_key_check"), json!([]));
+}
+
+#[test]
+fn triggers_do_what_they_do_for_an_insert_of_one_row() {
+    let place = Place::new();
+    let schema = "CREATE TABLE seen(n UNIQUE); \
+        CREATE TABLE lax(a INTEGER); CREATE TRIGGER i AFTER INSERT ON lax BEGIN INSERT OR IGNORE INTO seen VALUES (new.a % 2); END; \
+        CREATE TABLE hard(a INTEGER); CREATE TRIGGER h AFTER INSERT ON hard BEGIN INSERT INTO seen VALUES (new.a % 2 + 7); END; \
+        CREATE TABLE same(a INTEGER PRIMARY KEY, up INTEGER REFERENCES same(a)); \
+        CREATE TRIGGER s AFTER INSERT ON same BEGIN INSERT INTO seen VALUES (new.a + 20); END; \
+        CREATE TABLE kept(a INTEGER UNIQUE ON CONFLICT REPLACE); CREATE TRIGGER k AFTER INSERT ON kept BEGIN SELECT 1; END; \
+        INSERT INTO kept VALUES (2)";
+    python(&place, &format!("base.executescript({schema:?})"));
+    place.write("t.csv", "a\n1\n2\n3\n4\n");
+    let tables = |sql: &str| query(&place.path("a.db"), sql);
+    let reject = |table: &str| {
+        let arguments = format!("t.csv --into a.db --append --table {table} --on-error reject");
+        import(&place, &arguments)
+    };
+    // The trigger's own OR IGNORE is in force.
+    import(&place, "t.csv --into a.db --append --table lax").exits(0).prints("4 rows into table lax");
+    assert_eq!(tables("SELECT count(*), (SELECT count(*) FROM seen) FROM lax"), json!([[4, 2]]));
+    // A row that its trigger refuses is not in the table.
+    reject("hard").exits(3).prints("2 rows into table hard").prints("2 bad rows were left out");
+    assert_eq!(tables("SELECT a FROM hard"), json!([[1], [2]]));
+    // Rows may refer to later ones, and each is a statement all the same.
+    python(&place, "base.execute('INSERT INTO seen VALUES (22)')");
+    place.write("same.csv", "a,up\n1,3\n2,1\n3,\n");
+    import(&place, "same.csv --into a.db --append --on-error reject").exits(3);
+    assert_eq!(tables("SELECT a FROM same"), json!([[1], [3]]));
+    place.write("same.csv", "a,up\n5,9\n");
+    import(&place, "same.csv --into a.db --append").exits(2).says("FOREIGN KEY constraint failed");
+    // No row is replaced without a word.
+    reject("kept").exits(3).prints("1 bad row was left out");
+    assert_eq!(tables("SELECT a FROM kept ORDER BY rowid"), json!([[2], [1], [3], [4]]));
+}
+
+#[test]
+fn a_trigger_that_ends_the_transaction_or_keeps_a_refused_row_ends_the_import() {
+    for (raise, said) in
+        [("ROLLBACK", "rolled the transaction back"), ("FAIL", "which leaves the row in the table")]
+    {
+        let place = Place::new();
+        let schema = format!(
+            "CREATE TABLE t(a INTEGER); \
+             CREATE TRIGGER r AFTER INSERT ON t WHEN new.a = 5 BEGIN SELECT RAISE({raise}, 'no'); END"
+        );
+        python(&place, &format!("base.executescript({schema:?})"));
+        place.write("t.csv", "a\n1\n2\n3\n4\n5\n6\n7\n");
+        import(&place, "t.csv --into a.db --append --on-error reject").exits(2).says(said);
+        assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([]), "{raise}");
+        assert!(!place.path("t.rejects.csv").exists(), "{raise}");
+        import(&place, "t.csv --into a.db --append").exits(2);
+        assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), json!([]), "{raise}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files, rows and options that are wrong: each is told with its place, and nothing is loaded but what was asked for.
+//! Files, rows and options that are wrong: each is reported with its place, and nothing is loaded but what was asked for.
 
 use std::fs;
 use std::process::Command;
@@ -29,6 +29,17 @@ fn a_type_that_is_stated_twice_is_refused() {
     import(&place, "t.csv --into a.db --types a:REAL,a:TEXT").exits(2).says("'a' is given a type twice");
     import(&place, "t.csv --into a.db --schema schema").exits(2).says("'A' is given a type twice");
     import(&place, "t.csv --into a.db --no-header --types a:TEXT,a:TEXT").exits(2).says("twice");
+}
+
+#[test]
+fn files_that_the_command_line_confuses_are_refused() {
+    let place = Place::new();
+    place.write("t.csv", "1,2\n3\n");
+    import(&place, "t.csv --into a.db --schema /dev/zero").exits(2).says("/dev/zero is longer than 4 MiB");
+    import(&place, "t.csv --into a.db --no-header --on-error reject --rejects ./a.db")
+        .exits(2)
+        .says("--rejects and --into name the same file");
+    assert!(!place.path("a.db").exists());
 }
 
 /// The most memory that an import into a new database has had, in MiB.
@@ -131,7 +142,7 @@ fn a_journal_of_another_database_is_not_applied_to_the_new_one() {
 }
 
 #[test]
-fn bad_files_are_told_and_leave_nothing() {
+fn bad_files_are_reported_and_leave_nothing() {
     let place = Place::new();
     place.write("empty.csv", "");
     place.write("quote.csv", "a,b\n1,2\n3,\"4\n5,6\n");
@@ -180,7 +191,7 @@ fn bad_files_are_told_and_leave_nothing() {
         assert_eq!(names(&place), before, "{file}");
     }
     for (into, said) in [
-        ("nowhere/a.db", "cannot make a database in nowhere"),
+        ("nowhere/a.db", "cannot make a file in nowhere"),
         ("data", "data is a folder: name the database's file, as data/my.db"),
         ("new/", "new/ is a folder: name the database's file, as new/my.db"),
         ("/dev/null", "/dev/null is no file, so it can be no database"),

@@ -65,6 +65,38 @@ fn values_are_read_as_their_types_say_they_are_written() {
 }
 
 #[test]
+fn null_is_looked_for_before_a_value_is_written_in_another_form() {
+    let place = Place::new();
+    place.write("t.csv", "d,b,r\nNA,no,NA\n31.12.2020,NA,\"0,0\"\n");
+    let types = "--types d:DATE(DD.MM.YYYY),b:BOOLEAN,r:REAL(,)";
+    import(&place, &format!("t.csv --into a.db --header --null NA --null 0 --null 0.0 {types}")).exits(0);
+    let rows = json!([[null, 0, null], ["2020-12-31", null, 0.0]]);
+    assert_eq!(query(&place.path("a.db"), "SELECT * FROM t"), rows);
+}
+
+#[test]
+fn rejected_rows_are_written_as_their_file_has_them() {
+    let place = Place::new();
+    place.write("make.csv", "k,d,b,r\n9,2020-01-01,1,0.5\n");
+    import(&place, "make.csv --into a.db --table t --primary-key k").exits(0);
+    let head = "k,d,b,r,more";
+    let rows = "1,31.02.2020,yes,\"1,5\",a\n2,31.12.2020,Yes,NA,b\n2,31.12.2020,no,\"1,50\",c\n";
+    place.write("t.csv", &format!("{head}\n{rows}"));
+    let arguments = "t.csv --into a.db --append --skip-columns more --null NA --on-error reject";
+    let types = "--types d:DATE(DD.MM.YYYY),b:BOOLEAN,r:REAL(,)";
+    import(&place, &format!("{arguments} {types}")).exits(3).prints("2 bad rows were left out");
+    let rejects = std::fs::read_to_string(place.path("t.rejects.csv")).unwrap();
+    let records: Vec<&str> = rejects.lines().skip(1).collect();
+    assert!(records[0].ends_with(",31.02.2020,1,31.02.2020,yes,\"1,5\",a"), "{rejects}");
+    assert!(records[1].ends_with(",2,31.12.2020,no,\"1,50\",c"), "{rejects}");
+    // A number that the database refuses is spelled as in the file, too.
+    place.write("u.csv", "k,r\n9,1.10\n10,2\n");
+    import(&place, "u.csv --into a.db --table t --append --on-error reject --rejects u.rejects").exits(3);
+    let rejects = std::fs::read_to_string(place.path("u.rejects")).unwrap();
+    assert!(rejects.trim_end().ends_with(",9,1.10"), "{rejects}");
+}
+
+#[test]
 fn rows_whose_key_is_there_are_skipped_or_updated() {
     let place = Place::new();
     place.write("t.csv", "id,n,x\n1,10,a\n2,20,b\n");

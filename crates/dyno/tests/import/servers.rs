@@ -24,7 +24,7 @@ impl Server {
 
     fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
         let started = server::start(engine, &Build::System, settings)?;
-        let at = started.server.connection("");
+        let at = started.server.connection("").server;
         let url = match engine {
             "postgres" => {
                 format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap())
@@ -71,7 +71,7 @@ fn serves(engine: &str) {
     assert_eq!(sql("SELECT name, code FROM people WHERE id = 7"), "X|Y");
     place.write("bad.csv", "id,day\n1,2024-01-01\n2,2024-13-01\n");
     // The line is the file's, the table's passing name is no one's business, and one bad row does not end `reject`.
-    place.write("bad.csv", "id,day\n1,2024-01-01\n\n\n2,2024-13-01\n3,2024-12-01\n4,x\n");
+    place.write("bad.csv", "id,day\n1,2024-01-01\n\n\n2,2024-13-01\n3,2024-12-01\n4,2024-02-30\n");
     let types = "bad.csv --types id:INTEGER,day:DATE";
     let said = into(types).exits(2).says("bad.csv:5: the server refuses the row: ").stderr.clone();
     assert!(said.contains("day") && !said.contains("dyno_import_"), "{said}");
@@ -245,6 +245,26 @@ fn a_second_attempt_does_not_inherit_the_haste_of_the_first() {
     let (_, after) = log.split_once("statement: ROLLBACK").expect("the first attempt is taken back");
     let (between, _) = after.split_once("CREATE TABLE").expect("there is a second attempt");
     assert!(between.contains("statement: RESET synchronous_commit"), "{between}");
+}
+
+#[test]
+fn a_row_that_a_trigger_of_mariadb_refuses_is_an_error_of_the_input() {
+    let Some(server) = Server::start("mariadb") else { return };
+    let place = Place::new();
+    let sql = |script: &str| printed(&mut program(&server.url), &format!("USE shop; {script}"));
+    let url = server.url.replace("/mysql?", "/shop?");
+    printed(&mut program(&server.url), "CREATE DATABASE shop");
+    sql("CREATE TABLE t(a BIGINT); CREATE TRIGGER b BEFORE INSERT ON t FOR EACH ROW \
+         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'");
+    sql("CREATE TABLE u(a BIGINT); CREATE TABLE seen(a BIGINT UNIQUE); INSERT INTO seen VALUES (2); \
+         CREATE TRIGGER c AFTER INSERT ON u FOR EACH ROW INSERT INTO seen VALUES (NEW.a)");
+    place.write("t.csv", "a\n1\n2\n3\n");
+    for table in ["t", "u"] {
+        let arguments = ["import", "t.csv", "--append", "--table", table, "--into", &url];
+        let result = Result::from(place.command().args(arguments).output().unwrap()).without_panic();
+        result.exits(2).says("nothing was loaded");
+        assert_eq!(sql(&format!("SELECT count(*) FROM {table}")), "0");
+    }
 }
 
 #[test]

@@ -113,4 +113,13 @@ fn a_column_that_is_empty_in_the_beginning_gets_the_type_of_what_comes_later() {
     let long = "a ".repeat(1 << 20);
     place.write("b.csv", &format!("id,n,x\n1,2,\"{long}\"\n2,3,b\n"));
     import(&place, "b.csv --into b.db --header").exits(0).prints("id INTEGER, n INTEGER, x TEXT");
+    // So is the header, or what would be it.
+    place.write("c.csv", &format!("1,2,\"{long}\"\n2,3,b\n"));
+    import(&place, "c.csv --into c.db --no-header").exits(0).prints("c1 INTEGER, c2 INTEGER, c3 TEXT");
+    let long = "a ".repeat(5 << 20);
+    place.write("d.csv", &format!("id,n,\"x\n{long}\"\n2,3,b\n"));
+    import(&place, "d.csv --into d.db --header --types INTEGER,REAL,TEXT")
+        .exits(0)
+        .prints("1 row into table d");
+    import(&place, "d.csv --into e.db --header --memory 16MiB").exits(2).says("more --memory looks at more");
 }

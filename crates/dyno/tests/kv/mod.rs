@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dyno_engine::{Contender, Home, Registry};
+use dyno_plan::{last_job, probe};
 use dyno_protocol::{
     Cells, Commits, Event, Hello, Job, KeyKind, Pairs, Reads, Setting, Store, Test, Value, Work,
 };
@@ -104,7 +105,7 @@ impl Rig {
         let events = script.run();
         let engine = self.registry.engine(self.name).unwrap();
         let in_force = &hello(&events).settings;
-        assert_eq!(engine.differences(&script.job.settings, in_force), [], "{}:{profile}", self.name);
+        assert_eq!(engine.differences(&script.contender.settings, in_force), [], "{}:{profile}", self.name);
         let safety = engine.safety(in_force, None).unwrap();
         assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
     }
@@ -115,19 +116,12 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("db");
         fs::create_dir(&directory).unwrap();
-        let (engine, build) = (&contender.engine, contender.build.clone());
-        let job = Job {
-            variant: contender.variant.as_ref().map(|variant| variant.name.clone()),
-            settings: contender.settings.clone(),
-            read_back: engine.read_back.clone(),
-            values: engine.values.clone(),
-            read_again: true,
-            ..Job::new(&engine.name, &contender.driver.name, build, directory)
-        };
+        let job = probe(&contender, &directory);
         let command = contender.runner.command();
         let program = runner::program(Path::new(&command[0]).file_name().unwrap().to_str().unwrap());
         Script {
             job,
+            contender: contender.clone(),
             folder,
             program,
             // The keys of a hash have none.
@@ -142,6 +136,7 @@ impl Rig {
 /// A job being written, and what its answers must be.
 pub struct Script {
     job: Job,
+    contender: Contender,
     folder: TempDir,
     program: PathBuf,
     ordered: bool,
@@ -163,7 +158,9 @@ impl Script {
     }
 
     pub fn with(mut self, name: &str, value: &str) -> Script {
-        self.job.settings.push(Setting { name: name.into(), value: value.into() });
+        self.contender.settings.push(Setting { name: name.into(), value: value.into() });
+        let tests = std::mem::take(&mut self.job.tests);
+        self.job = Job { tests, ..probe(&self.contender, &self.job.directory) };
         self
     }
 
@@ -274,9 +271,23 @@ impl Script {
         Cells { file, count: cells.len() as u64, bytes: cells[0].len() as u64 }
     }
 
-    /// What the runner says.
+    /// Returns the events of the runner. After an orderly end the database is opened again and must answer the same.
     pub fn run(&self) -> Vec<Event> {
-        runner::run(&self.program, &self.job)
+        let mut events = runner::run(&self.program, &self.job);
+        if let Some(Event::Hello(hello)) = events.first_mut() {
+            *hello = self.contender.greeted(hello.clone()).unwrap();
+        }
+        let last = last_job(&self.contender, &self.job);
+        if let Some(last) = last.filter(|_| events.last() == Some(&Event::Bye {})) {
+            let before = answers(&events);
+            let again = runner::run(&self.program, &last);
+            ended(&again, &self.contender.label, "opened again");
+            assert_eq!(answers(&again).len(), last.tests.len(), "{}", self.contender.label);
+            for answer in answers(&again) {
+                assert!(before.contains(&answer), "{}: {answer:?} of {before:?}", self.contender.label);
+            }
+        }
+        events
     }
 }
 

@@ -11,6 +11,7 @@ mod proxy;
 mod questions;
 mod servers;
 mod tls;
+mod tls_mysql;
 mod tls_postgres;
 mod tries;
 

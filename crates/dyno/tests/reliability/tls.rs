@@ -11,7 +11,7 @@ use crate::common::Place;
 use crate::engines::Running;
 
 const PASSWORD: &str = "Sesame-0pen!";
-const QUICK: &str =
+pub const QUICK: &str =
     "run speedtest --scale 0.02 --only 15 --trials 1 --no-warm-up --quiet --with sqlite:memory -o run.jsonl";
 /// The drivers of each protocol, as a URL names them.
 pub const POSTGRES: [&str; 4] = ["", "+pgx", "+pq", "+psycopg"];
@@ -76,7 +76,7 @@ fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_strip
 }
 
 /// At most requests for encryption.
-fn sent_nothing(url: &str, seen: &[u8]) {
+pub fn sent_nothing(url: &str, seen: &[u8]) {
     let is_request = |part: &[u8]| part.len() == 8 && part.starts_with(&[0, 0, 0, 8, 4, 210, 22]);
     assert!(seen.chunks(8).all(is_request), "{url} sent {:?}", String::from_utf8_lossy(seen));
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dyno_engine::SettingSyntax;
 use dyno_lab::server::PrivateServer;
 use dyno_protocol::{Build, Event, Job, Setting, Test, Value, Work};
 use tempfile::TempDir;
@@ -39,7 +40,7 @@ pub const POSTGRES: Engine = Engine {
     build: None,
     runner: "dyno-runner-postgres",
     count: "SELECT count(*) FROM pg_database WHERE datname = 'dyno_test'",
-    sleep: "SELECT pg_sleep(5)",
+    sleep: "SELECT pg_sleep(60)",
     end: "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = 'dyno_test'",
 };
 
@@ -49,7 +50,7 @@ pub const MARIADB: Engine = Engine {
     build: None,
     runner: "dyno-runner-mysql",
     count: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dyno_test'",
-    sleep: "SELECT sleep(5)",
+    sleep: "SELECT sleep(60)",
     end: "KILL USER root",
 };
 
@@ -61,6 +62,8 @@ static FILES: AtomicU32 = AtomicU32::new(0);
 /// A private server and the runner that reaches it.
 pub struct Rig {
     pub engine: Engine,
+    /// The version of the server, as it reports it.
+    pub version: String,
     server: PrivateServer,
     folder: TempDir,
 }
@@ -75,7 +78,21 @@ impl Rig {
     pub fn start_with(engine: Engine, settings: &[Setting]) -> Option<Rig> {
         let build = engine.build.map_or(Build::System, |name| Build::Path(name.into()));
         let Started { server, folder, .. } = server::start(engine.name, &build, settings)?;
-        Some(Rig { engine, server, folder })
+        let mut rig = Rig { engine, version: String::new(), server, folder };
+        let question = rig.server.connection(SCRATCH).question(&rig.plain_job());
+        let events = rig.run(&question);
+        let Some(Event::Hello(hello)) = events.first() else { panic!("{events:?}") };
+        let Value::Text(version) = &hello.read_back[0].rows[0][0] else { panic!("{hello:?}") };
+        rig.version.clone_from(version);
+        Some(rig)
+    }
+
+    /// A job that names no server and has no tests.
+    fn plain_job(&self) -> Job {
+        Job {
+            speaks: Some(self.engine.speaks.to_owned()),
+            ..Job::new(self.engine.name, "rust", Build::System, self.folder.path().to_owned())
+        }
     }
 
     /// A file with this in it. A job that runs keeps its files while another one is made.
@@ -99,11 +116,29 @@ impl Rig {
 
     /// A job of any tests.
     pub fn job_of(&self, tests: Vec<Test>) -> Job {
-        Job {
-            speaks: Some(self.engine.speaks.to_owned()),
-            server: Some(self.server.connection(SCRATCH)),
-            tests,
-            ..Job::new(self.engine.name, "rust", Build::System, self.folder.path().to_owned())
+        self.job_in(SCRATCH, tests)
+    }
+
+    fn job_in(&self, scratch: &str, tests: Vec<Test>) -> Job {
+        let mut job = Job { tests, ..self.plain_job() };
+        self.server.connection(scratch).serve(&mut job, &[], &self.version);
+        job
+    }
+
+    /// Has each connection of a job set these settings, which are read back too.
+    pub fn set(&self, job: &mut Job, settings: &[(&str, &str)]) {
+        let setting = |&(name, value): &(&str, &str)| Setting { name: name.into(), value: value.into() };
+        let asked: Vec<Setting> = settings.iter().map(setting).collect();
+        job.on_connect = self.syntax().on_connect(asked.iter());
+        job.read_back = self.syntax().read_back(&asked, &[]);
+        self.server.connection(SCRATCH).serve(job, &asked, &self.version);
+    }
+
+    /// How settings are set and read.
+    pub fn syntax(&self) -> SettingSyntax {
+        match self.engine.speaks {
+            "postgres" => SettingSyntax::Postgres,
+            _ => SettingSyntax::MySql,
         }
     }
 
@@ -119,8 +154,7 @@ impl Rig {
 
     /// The only answer of a query in a database of another name.
     pub fn ask(&self, query: &str) -> Option<Value> {
-        let mut job = self.job(&[(&[query], None)]);
-        job.server.as_mut().unwrap().scratch = "dyno_asks".into();
+        let job = self.job_in("dyno_asks", self.job(&[(&[query], None)]).tests);
         self.run(&job).into_iter().find_map(|event| match event {
             Event::Answer { mut rows, .. } => rows.pop()?.pop(),
             _ => None,
@@ -133,7 +167,7 @@ impl Rig {
 
     /// Waits until the runner's database is there.
     pub fn await_database(&self) {
-        wait_for("the runner's database", 20, || self.ask(self.engine.count) == Some(Value::Integer(1)));
+        wait_for("the runner's database", 60, || self.ask(self.engine.count) == Some(Value::Integer(1)));
     }
 }
 

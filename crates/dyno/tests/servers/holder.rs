@@ -104,7 +104,7 @@ fn holds_a_server() {
     let run = trial.path().parent().unwrap();
     match PrivateServer::start(&installation, &settings, run, &placement) {
         Ok(server) => {
-            let connection = server.connection("dyno_scratch_test");
+            let connection = server.connection("dyno_scratch_test").server;
             let mut socket = PathBuf::from(connection.host);
             if let Some(port) = connection.port {
                 socket.push(format!(".s.PGSQL.{port}"));

@@ -4,12 +4,14 @@
 //! prints them. An assertion on a rate says how far chance could have moved it.
 
 mod answers;
+mod calibrations;
 mod changes;
 mod figures;
 mod intervals;
 mod pages;
 mod tables;
 mod thresholds;
+mod waits;
 
 use dyno_verdict::statistics::median;
 use proptest::prelude::ProptestConfig;

@@ -13,7 +13,7 @@ use super::{SCALE, margin, normal};
 
 /// How the samples of a page scatter around their truth: logarithms.
 #[derive(Debug, Clone, Copy)]
-enum Scatter {
+pub(super) enum Scatter {
     /// Normal.
     Normal(f64),
     /// Student's t with two degrees of freedom: heavy tails, and no variance.
@@ -43,16 +43,16 @@ impl Scatter {
 
 /// A page: so many contenders, tests and blocks.
 #[derive(Clone, Copy)]
-struct Page {
-    contenders: usize,
-    tests: usize,
-    blocks: u32,
-    scatter: Scatter,
+pub(super) struct Page {
+    pub(super) contenders: usize,
+    pub(super) tests: usize,
+    pub(super) blocks: u32,
+    pub(super) scatter: Scatter,
 }
 
 impl Page {
     /// A run of it; `factor` is the time of a contender in a test and a block, of one of equals 1.
-    fn run(self, rng: &mut ChaCha8Rng, factor: impl Fn(usize, usize, u32) -> f64) -> Run {
+    pub(super) fn run(self, rng: &mut ChaCha8Rng, factor: impl Fn(usize, usize, u32) -> f64) -> Run {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.json");
         let mut run = dyno_record::load(&golden).unwrap();
         let (contender, test) = (run.contenders[1].clone(), run.tests[0].clone());
@@ -169,6 +169,33 @@ fn pages_of_equals_err_as_seldom_as_the_methodology_says() {
             assert_few_errors(Page { contenders, tests: 15, blocks, scatter }, 400);
         }
     }
+}
+
+/// A contender that is less safe is not ranked, and its price is a claim like any other: equals have none, and neither have
+/// trials that are too few for an interval.
+#[test]
+fn a_price_is_said_where_it_is_shown() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut said = |blocks: u32, factor: f64| {
+        let page = Page { contenders: 2, tests: 15, blocks, scatter: Scatter::Normal(0.05) };
+        let mut run = page.run(&mut rng, |contender, _, _| if contender == 1 { factor } else { 1.0 });
+        let safety = run.contenders[1].safety.as_mut().unwrap();
+        safety.level = dyno_record::Level::None;
+        safety.consistent = false;
+        dyno_show::answers(&judge(&run)).join(" ")
+    };
+    assert!(said(5, 2.0).contains("Its trials are too few"), "{}", said(5, 2.0));
+    let mut prices = 0;
+    for _ in 0..40 {
+        let equals = said(8, 1.0);
+        assert!(equals.contains("c1 has no equal here"), "{equals}");
+        prices += usize::from(equals.contains("that is a price"));
+    }
+    assert!(prices <= 4, "{prices} of 40 pages name a price of equals");
+    assert!(
+        said(8, 2.0)
+            .contains("the time of c0, by the geometric mean over 15 tests: that is a price, and no rank")
+    );
 }
 
 /// The share of pages on which a second contender that is slower by `factor` is found: by the mean, and in its first test.

@@ -35,7 +35,7 @@ fn comparisons(
 /// In a table of equals something is called a difference in at most one run of twenty, whatever the noise, the number of
 /// contenders and of blocks.
 #[test]
-fn equals_are_told_apart_in_less_than_one_table_of_twenty() {
+fn equals_are_reported_apart_in_less_than_one_table_of_twenty() {
     const TABLES: u64 = 1_000;
     for noise in [Normal, Lognormal, Bimodal, EvenlyBimodal, HeavyTailed] {
         for contenders in [1, 4] {
@@ -54,10 +54,10 @@ fn equals_are_told_apart_in_less_than_one_table_of_twenty() {
     }
 }
 
-/// What a table still tells: how often one slower test among fifteen is found, and a contender slower in all of them by
+/// What a table still shows: how often one slower test among fifteen is found, and a contender slower in all of them by
 /// its mean.
 #[test]
-fn a_table_still_tells_what_is_large_beside_its_noise() {
+fn a_table_still_shows_what_is_large_beside_its_noise() {
     const TABLES: u64 = 1_000;
     for (n, slower, fewest) in [(6, 0.5, 0.95), (8, 0.2, 0.95), (12, 0.1, 0.95), (21, 0.05, 0.9)] {
         let mut rng = ChaCha8Rng::seed_from_u64(n as u64);

@@ -35,7 +35,7 @@ fn searched(rng: &mut ChaCha8Rng, truth: f64, width: f64, trials: usize) -> Thre
 
 /// Two runs of a search that are compared.
 #[test]
-fn rates_of_two_searches_are_told_apart_only_where_they_differ() {
+fn rates_of_two_searches_are_reported_apart_only_where_they_differ() {
     let mut rng = ChaCha8Rng::seed_from_u64(18);
     for (width, trials) in [(0.02, 12), (0.05, 12), (0.05, 20), (0.1, 20)] {
         const PAIRS: usize = 100;

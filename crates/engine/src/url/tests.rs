@@ -32,9 +32,10 @@ fn a_url_has_all_its_parts() {
     let url =
         parse("postgres://bob:p%40ss%2Fw%3A@db.example:6432/shop?sslmode=require&application_name=x%20y")
             .unwrap();
-    let server = url.connection("dyno_scratch_1");
+    let served = url.connection("dyno_scratch_1");
+    let (server, scratch) = (served.server, served.scratch);
     assert_eq!((server.host.as_str(), server.port, server.user.as_str()), ("db.example", Some(6432), "bob"));
-    assert_eq!((server.database.as_deref(), server.scratch.as_str()), (Some("shop"), "dyno_scratch_1"));
+    assert_eq!((server.database.as_deref(), scratch.as_str()), (Some("shop"), "dyno_scratch_1"));
     assert_eq!(server.password.unwrap().reveal(), "p@ss/w:");
     assert_eq!(server.options["sslmode"], "require");
     assert_eq!(server.options["application_name"], "x y");
@@ -140,7 +141,7 @@ fn bad_urls_are_refused() {
 fn visible(result: &Result<ServerUrl, UrlError>) -> String {
     match result {
         Ok(url) => {
-            let server = url.connection("dyno_scratch_1");
+            let server = url.connection("dyno_scratch_1").server;
             format!("{url} {} {url:?} {server:?} {:?}", url.label(), url.warnings)
         }
         Err(error) => format!("{error} {error:?}"),

@@ -7,12 +7,12 @@ use sqlite_pages::Leaves;
 
 #[cfg(feature = "parquet")]
 use super::columns::Columns;
+use super::job::{Fill, Pieces};
 use super::order::Sorters;
 use super::rows::Rows;
-use super::{Fill, Pieces};
 use crate::chunks::Chunk;
 use crate::lines::count;
-use crate::records::Dialect;
+use crate::syntax::Dialect;
 
 /// A thread's piece, and room for the next.
 pub struct ChunkReader<'a> {

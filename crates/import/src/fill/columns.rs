@@ -7,8 +7,8 @@ use anyhow::Result;
 use sqlite_pages::Row;
 
 use super::encode::put_real;
+use super::job::{Fill, Restart};
 use super::rows::Rows;
-use super::{Fill, Restart};
 use crate::convert::{BadField, not_utf8};
 use crate::fields::fields_of;
 use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};

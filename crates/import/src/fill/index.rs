@@ -5,7 +5,7 @@ use sqlite_pages::{
     IndexLeaves, IndexPlaced, IndexTree, KeySorter, Pages, Sorted, SortedKeys, Sorter, Value, Values, compare,
 };
 
-use super::Restart;
+use super::job::Restart;
 use super::parts::in_parts;
 use crate::convert::Converter;
 use crate::error::Interrupted;

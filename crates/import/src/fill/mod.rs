@@ -9,110 +9,27 @@ mod chunk_reader;
 mod columns;
 mod encode;
 mod index;
+mod job;
 mod order;
 mod parts;
 mod rows;
 mod work;
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
-use sqlite_pages::{Pages, TableTree};
+use sqlite_pages::Pages;
 
-use crate::chunks::Chunks;
-use crate::convert::Converter;
 use crate::error::Interrupted;
-#[cfg(feature = "parquet")]
-use crate::parquet::{File, Parts};
 use crate::pipeline::ImportObserver;
-use crate::records::Dialect;
-use crate::rejects::Rejects;
-pub use index::{Entries, write_index};
+pub use index::write_index;
+pub use job::{Fill, Filled, Numbers, Pieces, Restart};
 use work::Work;
 
 /// The interval between checks whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// The rows of a text, and where they go.
-pub struct Fill {
-    /// The file's pieces.
-    pub pieces: Pieces,
-    /// The source's name in messages.
-    pub name: String,
-    /// The rules by which the rows are checked and converted.
-    pub converter: Converter,
-    /// Takes the bad rows.
-    pub rejects: Arc<Mutex<Rejects>>,
-    /// Bytes read of the file as it lies there.
-    pub read: Arc<AtomicU64>,
-    /// Set once the rest of the text is not needed any more.
-    pub is_unwanted: Arc<AtomicBool>,
-    /// The number of threads that work.
-    pub threads: usize,
-    /// The source of the rows' numbers.
-    pub numbers: Numbers,
-    /// The indexes: the columns of each, by their place in the file's order.
-    pub indexes: Vec<Vec<usize>>,
-    /// Bytes of memory in which rows and indexes are sorted.
-    pub memory: usize,
-    /// The folder for temporary files of data that exceed the memory.
-    pub folder: PathBuf,
-}
-
-/// The source from which threads take pieces.
-pub enum Pieces {
-    /// A text, and how it is written.
-    Text(Mutex<Chunks>, Dialect),
-    /// A Parquet file.
-    #[cfg(feature = "parquet")]
-    Parquet(Mutex<Parts>, Arc<File>),
-}
-
-/// The source of the rows' numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Numbers {
-    /// The rows are counted.
-    Counted,
-    /// From a column whose numbers ascend.
-    Ascending(usize),
-    /// From a column whose numbers are put in order first.
-    Sorted(usize),
-}
-
-impl Numbers {
-    /// The column that they come from.
-    pub fn column(self) -> Option<usize> {
-        match self {
-            Numbers::Counted => None,
-            Numbers::Ascending(column) | Numbers::Sorted(column) => Some(column),
-        }
-    }
-}
-
-/// The rows' keys are not what they were taken for, so that the import must begin anew in another way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Restart {
-    /// Row numbers do not ascend.
-    #[error("the keys are not in order")]
-    Unordered,
-    /// A key comes twice or is missing: the database says which, and on which line, or gives it a number.
-    #[error("a key comes twice or is missing")]
-    Violated,
-}
-
-/// A table that is written but for the levels above its leaves.
-pub struct Filled {
-    /// The leaves.
-    pub tree: TableTree,
-    /// The number of their rows.
-    pub rows: u64,
-    /// For each index what each thread has kept of it, in order.
-    pub indexes: Vec<Vec<Entries>>,
-}
 
 impl Fill {
     /// Writes all rows.
@@ -156,13 +73,18 @@ impl Fill {
 #[cfg(test)]
 mod tests {
     use std::io::{self, BufReader, Read};
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+    use std::sync::{Arc, Mutex};
 
     use sqlite_pages::{Database, PageSize};
 
     use super::*;
+    use crate::chunks::Chunks;
+    use crate::convert::Converter;
     use crate::parse::Wanted;
-    use crate::records::LONGEST;
-    use crate::rejects::OnError;
+    use crate::rejects::{OnError, Rejects};
+    use crate::syntax::{Dialect, LONGEST};
     use crate::value::Kind;
 
     /// A pipe whose writer writes nothing any more.
@@ -234,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_is_told_as_one_where_a_thread_waits_for_a_pipe() {
+    fn an_interrupt_is_reported_as_one_where_a_thread_waits_for_a_pipe() {
         for _ in 0..20 {
             let patience = StopCheck(AtomicU64::new(1));
             assert_eq!(error_before_silence(b"1\n2\n".to_vec(), 4, &patience), Interrupted.to_string());

@@ -4,9 +4,9 @@ use anyhow::Result;
 use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
 
 use super::index::{Entries, key_column};
+use super::job::{Fill, Numbers, Restart};
 use super::parts::in_parts;
 use super::rows::Rows;
-use super::{Fill, Numbers, Restart};
 use crate::error::Interrupted;
 use crate::pipeline::ImportObserver;
 

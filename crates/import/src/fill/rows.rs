@@ -4,15 +4,15 @@ use anyhow::Result;
 use sqlite_pages::{Leaves, Records};
 
 use super::encode::Encoder;
+use super::job::{Fill, Restart};
 use super::order::Sorters;
-use super::{Fill, Restart};
 use crate::chunks::Chunk;
 use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::error::BadRow;
 use crate::fields::{FieldBounds, Fields, Quoted, Split};
 use crate::lines::Lines;
-use crate::records::{Dialect, Flaw};
+use crate::syntax::{Dialect, Flaw};
 
 /// The outcome of a chunk, before its turn.
 #[derive(Default)]

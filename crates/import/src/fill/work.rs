@@ -9,10 +9,10 @@ use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
 use super::chunk_reader::ChunkReader;
 use super::index::{Entries, key_column};
+use super::job::{Fill, Filled, Numbers, Restart};
 use super::order::{self, Sorters};
 use super::parts::Reorder;
 use super::rows::Rows;
-use super::{Fill, Filled, Numbers, Restart};
 use crate::pipeline::ImportObserver;
 
 /// Whose turn it is, and what the next row's number is.

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_records_whose_nulls_are_told() {
+    fn rows_are_records_whose_nulls_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let rows = vec![(1, Some(0.1), Some(String::new()), 0), (i64::MIN, None, Some("é".into()), 1_500)];
         let file = write(&folder.path().join("t.parquet"), &[rows]);

@@ -7,7 +7,8 @@ use anyhow::Result;
 
 use super::column::ParquetValue;
 use super::{File, Reader, RowParts};
-use crate::records::{Flaw, Record};
+use crate::records::Record;
+use crate::syntax::Flaw;
 
 /// Decoded bytes of a part.
 const PART: usize = 4 << 20;

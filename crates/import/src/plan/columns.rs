@@ -4,10 +4,11 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Plan;
+use super::beginning::Beginning;
 use crate::infer::Inference;
 use crate::rewrite::Rewrite;
-use crate::source::{Sample, Source};
-use crate::table::{Column, Types, list};
+use crate::source::Sample;
+use crate::table::{Column, Types, list, named_column};
 use crate::value::Kind;
 
 impl Plan {
@@ -58,7 +59,7 @@ impl Plan {
         if !self.header.value && self.shape.is_plain() {
             ensure!(
                 first.len() == columns.len(),
-                "{} has {} fields and the table {table} {} columns ({}): a header would tell which is which",
+                "{} has {} fields and the table {table} {} columns ({}): a header would name them",
                 self.request.source.name(),
                 first.len(),
                 columns.len(),
@@ -67,11 +68,11 @@ impl Plan {
             return Ok(columns);
         }
         let find = |name: &String| {
-            let found = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-            found.cloned().with_context(|| {
+            named_column(&columns, name).cloned().with_context(|| {
                 let name_list = list(&columns);
                 format!(
-                    "the table {table} has no column '{name}', which the header names; it has {name_list}"
+                    "the table {table} has no column '{name}' that a file fills, and the header names it; there are \
+                     {name_list}: --skip-columns leaves columns of the file out, --columns {name}=OTHER renames one"
                 )
             })
         };
@@ -79,22 +80,10 @@ impl Plan {
     }
 
     /// The columns of a table that is to be made.
-    pub(super) fn new_columns(
-        &mut self,
-        records: &[Vec<Vec<u8>>],
-        named: Vec<String>,
-        stated: Option<Vec<Kind>>,
-        sample: &Sample,
-        whole: bool,
-    ) -> Result<Vec<Column>> {
-        let name = self.request.source.name();
-        let Some(first) = records.first() else {
-            ensure!(
-                whole,
-                "{name}: the first record is longer than the beginning that is looked at; give --types and --append to a table"
-            );
-            bail!("{name} is empty: there is nothing to make a table of");
-        };
+    pub(super) fn new_columns(&mut self, named: Vec<String>, beginning: &Beginning) -> Result<Vec<Column>> {
+        let (records, sample, whole) = (&beginning.records, &beginning.opened.sample, beginning.opened.whole);
+        let stated = beginning.stated.as_ref().map(|(_, kinds)| kinds);
+        let Some(first) = records.first() else { return self.no_record(beginning) };
         let named = match (&self.request.types, self.header.value) {
             // Without a header, names given for all columns are the columns' names.
             (Types::Named(types), false) if types.len() == first.len() && self.shape.is_plain() => {
@@ -135,6 +124,27 @@ impl Plan {
                 (column.kind, column.inferred) = (Kind::TEXT, false);
             }
         }
+        self.set_types(&mut columns)?;
+        Ok(columns)
+    }
+
+    /// The error of a file in whose beginning there is no record.
+    fn no_record<T>(&self, Beginning { opened, .. }: &Beginning) -> Result<T> {
+        let name = self.request.source.name();
+        ensure!(
+            opened.whole,
+            "{name}: the first record is longer than the {} MiB at the beginning that are looked at: {}",
+            opened.sample.len() >> 20,
+            match self.request.source.is_repeatable() {
+                true => "more --memory looks at more",
+                false => "import a file, of which more is looked at",
+            }
+        );
+        bail!("{name} is empty: there is nothing to make a table of")
+    }
+
+    /// Gives columns the types that the user names.
+    fn set_types(&mut self, columns: &mut [Column]) -> Result<()> {
         match self.request.types.clone() {
             Types::Inferred => {}
             Types::InOrder(types) => {
@@ -143,7 +153,7 @@ impl Plan {
                     "--types gives {} of the types of {} columns ({})",
                     types.len(),
                     columns.len(),
-                    list(&columns)
+                    list(columns)
                 );
                 for (place, declared) in types.iter().enumerate() {
                     columns[place] = self.typed(place, &columns[place].name, declared)?;
@@ -151,12 +161,12 @@ impl Plan {
             }
             Types::Named(types) => {
                 for (name, declared) in types {
-                    let place = place(&columns, &name)?;
+                    let place = place(columns, &name)?;
                     columns[place] = self.typed(place, &columns[place].name, &declared)?;
                 }
             }
         }
-        Ok(columns)
+        Ok(())
     }
 
     /// A column of a type that the user names, which may also say how its fields are written.
@@ -179,18 +189,7 @@ impl Plan {
 
 /// The place of a column that --types names.
 fn place(columns: &[Column], name: &str) -> Result<usize> {
-    let place = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    let exact = columns.iter().position(|column| column.name == name);
+    let place = exact.or_else(|| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)));
     place.with_context(|| format!("--types names '{name}', which is no column; there are {}", list(columns)))
-}
-
-/// The columns that a Parquet file states, by name and kind.
-#[cfg(feature = "parquet")]
-pub(super) fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
-    Ok(crate::parquet::File::open(source)?.columns())
-}
-
-/// No file states its columns: one that would was refused.
-#[cfg(not(feature = "parquet"))]
-pub(super) fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
-    bail!("this dyno was built without Parquet")
 }

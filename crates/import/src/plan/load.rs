@@ -1,28 +1,24 @@
 //! Carries out the plan: parser and database run concurrently, and all is read once more if a late value changes the
 //! types.
 
-use std::cell::Cell;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 
-use super::{Nulls, Plan};
+use super::nulls::Nulls;
+use super::{Merged, Plan, Report};
 use crate::chunks::Chunks;
 use crate::convert::Converter;
 use crate::error::{BadInput, Input as _, Interrupted, Refused};
-use crate::fill::{Fill, Numbers, Pieces, Restart};
-use crate::input::Input;
-use crate::parse::{Parser, TypeMismatch, Wanted, unrepeatable};
-use crate::pipeline::{self, ImportObserver, Rows, Waits};
-use crate::records::{Dialect, longest};
+use crate::fill::Restart;
+use crate::parse::{TypeMismatch, Wanted, unrepeatable};
+use crate::pipeline::ImportObserver;
 use crate::rejects::{OnError, Rejects};
 use crate::request::Request;
-use crate::safety::Reached;
-use crate::server::TextParser;
-use crate::source::{Opened, Source, Stamp, is_parquet};
+use crate::source::{Opened, Source, Stamp};
+use crate::syntax::{Dialect, longest};
 use crate::table::Column;
 
 /// Bytes of text that a thread takes at once, where memory allows it. Each leaves a page that is not full, one in some
@@ -33,66 +29,8 @@ const LEAST_CHUNK: usize = 32 << 10;
 /// The memory of a thread as a multiple of a chunk's length: for its text, its records and their pages, and for short
 /// values, whose records are longer than their text.
 const TIMES: usize = 16;
-/// Decoded bytes of a Parquet file that a thread takes at once.
-#[cfg(feature = "parquet")]
-const PART: usize = 4 << 20;
-
 /// Most rows that a server may refuse: for each the file is sent once more.
 const MOST_REFUSED: usize = 100;
-
-/// The way in which an import's work was shared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Course {
-    /// A parser that ran concurrently with the database.
-    Beside(Waits),
-    /// Each thread parses and writes the pages of the database.
-    Pages {
-        /// The number of threads.
-        threads: usize,
-    },
-}
-
-/// The outcome for rows that were merged with those of a table by a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Merged {
-    /// True if a row whose key existed updated the existing row; else it was skipped.
-    pub updates: bool,
-    /// The number of rows that are new in the table; None if the database was not asked.
-    pub added: Option<u64>,
-}
-
-/// The result of an import.
-#[derive(Debug, Clone)]
-pub struct Report {
-    /// Rows of the file that the database took.
-    pub rows: u64,
-    /// Rows that were bad.
-    pub rejected: u64,
-    /// Bytes of the file as it lies there.
-    pub bytes: u64,
-    /// The time from opening the file until the requested safety was reached.
-    pub took: Duration,
-    /// The safety that was reached.
-    pub reached: Reached,
-    /// The way in which the work was shared.
-    pub course: Course,
-    /// True if a late value changed the types, so that all was read again.
-    pub widened: bool,
-    /// The outcome of merging rows by a key, if they were merged.
-    pub merged: Option<Merged>,
-    /// The columns that the file filled, with their types.
-    pub columns: Vec<Column>,
-    /// Further notes for the user, in sentences.
-    pub notes: Vec<String>,
-}
-
-/// A parser for a database that takes its rows.
-enum AnyParser {
-    /// Makes cells of the values.
-    Cells(Parser),
-    /// Writes the rows as servers read them.
-    Text(TextParser),
-}
 
 impl Plan {
     /// Loads the file.
@@ -112,7 +50,7 @@ impl Plan {
             let rejects = rejects.context("a thread crashed, which is a fault of dyno")?;
             match outcome {
                 Ok(mut report) => {
-                    report.rejected = rejects.finish()?;
+                    report.rejected = rejects.count;
                     report.took = began.elapsed();
                     report.widened = widened;
                     report.merged = self
@@ -225,67 +163,12 @@ impl Plan {
         Ok(())
     }
 
-    /// The rows of what was opened.
-    fn input(&self, opened: Opened) -> Result<Input> {
-        if is_parquet(&opened.sample) {
-            #[cfg(feature = "parquet")]
-            {
-                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
-                let rows = crate::parquet::Rows::new(file, opened.read.clone());
-                let shape = (!self.shape.is_plain()).then(|| self.shape.clone());
-                return Ok(Input::parquet(self.format.clone(), shape, rows, &self.request.source, &opened));
-            }
-        }
-        self.text_input(opened.text, (opened.read, opened.is_unwanted), &self.request.more)
-    }
-
-    /// The source from which threads take pieces.
-    fn pieces(&self, opened: Opened) -> Result<Pieces> {
-        if is_parquet(&opened.sample) {
-            #[cfg(feature = "parquet")]
-            {
-                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
-                let parts = crate::parquet::Parts::new(file.clone(), PART);
-                return Ok(Pieces::Parquet(Mutex::new(parts), file));
-            }
-        }
-        let dialect =
-            self.usual().context("the splitters do not know this text, which is a fault of dyno")?;
-        Ok(Pieces::Text(Mutex::new(self.chunks(opened, dialect)?), dialect))
-    }
-
     /// The text of what was opened, in chunks.
-    fn chunks(&self, opened: Opened, dialect: Dialect) -> Result<Chunks> {
+    pub(super) fn chunks(&self, opened: Opened, dialect: Dialect) -> Result<Chunks> {
         let (text, line) = self.records(opened.text)?.into_rest();
         let (memory, name) = (self.request.memory, self.request.source.name());
         let size = (memory / (TIMES * threads())).clamp(LEAST_CHUNK, CHUNK);
         Ok(Chunks::new(text, dialect, name, line, size, longest(memory)))
-    }
-
-    /// The parser of what was opened, for a database that takes its rows.
-    fn parser(&self, opened: Opened, rejects: &Arc<Mutex<Rejects>>) -> Result<AnyParser> {
-        let (converter, refused) = (self.converter(), self.refused.clone());
-        let rejects = rejects.clone();
-        let is_typed = self.target.is_typed();
-        let dialect = self.usual().filter(|_| !is_typed && !is_parquet(&opened.sample));
-        Ok(match dialect {
-            Some(dialect) => {
-                let chunks = self.chunks(opened, dialect)?;
-                let name = self.request.source.name();
-                AnyParser::Text(TextParser { chunks, dialect, name, converter, refused, rejects })
-            }
-            None => {
-                let input = Box::new(self.input(opened)?);
-                AnyParser::Cells(Parser {
-                    input,
-                    converter,
-                    typed: is_typed,
-                    refused,
-                    zeros: is_typed,
-                    rejects,
-                })
-            }
-        })
     }
 
     fn attempt(&mut self, rejects: &Arc<Mutex<Rejects>>, watch: &dyn ImportObserver) -> Result<Report> {
@@ -296,86 +179,22 @@ impl Plan {
         if self.target.builds(&self.table, self.existing) {
             return self.write_pages(opened, rejects, watch);
         }
-        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let parser = self.parser(opened, rejects)?;
-        let (request, stamps) = (&self.request, &self.stamps);
-        let (target, table, existing) = (&mut self.target, &self.table, self.existing);
-        let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
-            let loaded = rows.counter();
-            let check = || {
-                check()?;
-                check_unchanged(request, stamps)?;
-                rejects
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .check_any(loaded.load(Ordering::Relaxed))
-            };
-            let reached = target.load(table, existing, rows, &check);
-            is_unwanted.store(true, Ordering::Relaxed);
-            Ok((reached?, rows.loaded()))
-        };
-        let parse = |sender: &pipeline::Sender| match parser {
-            AnyParser::Cells(parser) => parser.run(sender),
-            AnyParser::Text(parser) => parser.run(sender),
-        };
-        let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
-        let bytes = read.load(Ordering::Relaxed);
-        let course = Course::Beside(waits);
-        Ok(report(rows, bytes, reached, course))
-    }
-
-    /// Parses on all cores, where the pages are written too.
-    fn write_pages(
-        &mut self,
-        opened: Opened,
-        rejects: &Arc<Mutex<Rejects>>,
-        watch: &dyn ImportObserver,
-    ) -> Result<Report> {
-        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let threads = threads();
-        let number = self.target.row_number(&self.table);
-        // A key that is no row number is an index, which SQLite's schema names before all others.
-        let is_indexed = number.is_none() && !self.table.primary_key.is_empty();
-        let keys = is_indexed.then_some(&self.table.primary_key).into_iter();
-        let fill = Fill {
-            pieces: self.pieces(opened)?,
-            name: self.request.source.name(),
-            converter: self.converter(),
-            rejects: rejects.clone(),
-            read: read.clone(),
-            is_unwanted,
-            threads,
-            numbers: match number {
-                None => Numbers::Counted,
-                Some(column) if self.is_unordered => Numbers::Sorted(column),
-                Some(column) => Numbers::Ascending(column),
-            },
-            indexes: keys.chain(&self.table.indexes).map(|index| self.places(index)).collect(),
-            // The other half is for what is not sorted.
-            memory: self.request.memory / 2,
-            folder: self.target.folder(),
-        };
-        let (rows, request, stamps) = (Cell::new(0), &self.request, &self.stamps);
-        let reached = self.target.build(&self.table, watch, &|pages| {
-            let filled = fill.run(pages, watch)?;
-            check_unchanged(request, stamps)?;
-            rejects.lock().unwrap_or_else(PoisonError::into_inner).check_any(filled.rows)?;
-            rows.set(filled.rows);
-            Ok(filled)
-        })?;
-        let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
-        Ok(report(rows, bytes, reached, course))
-    }
-
-    /// The positions of columns in the file's order.
-    fn places(&self, names: &[String]) -> Vec<usize> {
-        let place = |name: &String| self.table.columns.iter().position(|column| column.name == *name);
-        names.iter().filter_map(place).collect()
+        self.insert_rows(opened, rejects, watch)
     }
 
     /// The rules by which the rows are checked and converted.
-    fn converter(&self) -> Converter {
-        let Nulls { every, each } = self.nulls();
+    pub(super) fn converter(&self) -> Converter {
+        let Nulls { mut every, mut each } = self.nulls();
+        if (0..each.len()).any(|column| self.shape.rewrites(column)) {
+            // The shape has found what is NULL in such a column before it wrote the others in another form.
+            for (column, own) in each.iter_mut().enumerate() {
+                match self.shape.rewrites(column) {
+                    true => own.clear(),
+                    false => own.extend(every.iter().cloned()),
+                }
+            }
+            every.clear();
+        }
         let wanted = |(column, nulls): (&Column, Vec<Vec<u8>>)| Wanted {
             name: column.name.clone(),
             kind: column.kind,
@@ -387,29 +206,13 @@ impl Plan {
     }
 }
 
-/// The report of rows that have been loaded, as far as a course knows it; the rest is filled in when all is done.
-fn report(rows: u64, bytes: u64, reached: Reached, course: Course) -> Report {
-    Report {
-        rows,
-        rejected: 0,
-        bytes,
-        took: Duration::ZERO,
-        reached,
-        course,
-        widened: false,
-        merged: None,
-        columns: Vec::new(),
-        notes: Vec::new(),
-    }
-}
-
 /// The number of threads that parse.
-fn threads() -> usize {
+pub(super) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Refuses files of which one is another than it was.
-fn check_unchanged(request: &Request, stamps: &[Option<Stamp>]) -> Result<()> {
+pub(super) fn check_unchanged(request: &Request, stamps: &[Option<Stamp>]) -> Result<()> {
     request.sources().zip(stamps).try_for_each(|(source, stamp)| check_same(source, stamp.as_ref()))
 }
 

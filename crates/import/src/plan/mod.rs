@@ -1,32 +1,37 @@
 //! The plan of an import, made before anything is changed: shape of the file, columns, statements.
 
+mod beginning;
 mod columns;
 mod load;
+mod nulls;
+mod pages;
+mod report;
+mod rows;
 mod survey;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::error::{BadInput, Input as _};
-use crate::guess::{self, Choice};
+use crate::contents::lines_before;
+use crate::error::Input as _;
+use crate::guess::Choice;
 use crate::infer::Evidence;
 use crate::input::{Format, Input};
-use crate::json;
-use crate::records::{Dialect, Records, Syntax};
+use crate::records::Records;
 use crate::request::{IfExists, OnConflict, Request};
 use crate::shape::Shape;
-use crate::source::{
-    Opened, Packing, Sample, Source, Stamp, check_text, check_zeros, is_parquet, written_delimiter,
-};
-use crate::table::{Column, Merge, Table, list, names};
+use crate::source::{Opened, Packing, Source, Stamp};
+use crate::syntax::Dialect;
+use crate::table::{Column, Merge, Table, list, named_column, names};
 use crate::target::{Existing, Target};
 
-use columns::stated;
-pub use load::{Course, Merged, Report};
+use beginning::Beginning;
+use nulls::Nulls;
+pub use report::{Course, Merged, Report};
 
 /// The number of rows in a preview.
 const SHOWN_ROWS: usize = 3;
@@ -37,6 +42,8 @@ pub struct Plan {
     pub request: Request,
     /// The format of the files.
     format: Format,
+    /// Lines before the first record of the first file, or its header.
+    lines_before: u64,
     /// The fields that come to the table.
     shape: Shape,
     /// The delimiter, and why that.
@@ -72,110 +79,106 @@ impl Plan {
     /// # Errors
     /// The request cannot be met; nothing was changed.
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
-        let name = request.source.name();
-        let stamps = request.sources().map(Source::stamp).collect();
-        let opened = request.source.open(request.encoding)?;
-        let is_json = request.delimiter.is_none() && json::is_lines(&opened.sample);
-        if request.delimiter.is_none() && !is_json {
-            check_text(&opened.sample, &name).input()?;
+        let beginning = Beginning::of(&request)?;
+        let name = request.table.clone().or_else(|| request.source.stem());
+        let name = name.context("standard input has no name: say --table NAME").input()?;
+        let existing = target.existing(&name)?;
+        let added_to = existing.as_deref().filter(|_| request.if_exists == IfExists::Append);
+        let header = beginning.header(&request, added_to)?;
+        let disposition = disposition(&name, existing.is_some(), request.if_exists).input()?;
+        let mut plan = Plan::begun(request, target, name, disposition, header, &beginning);
+        if !plan.header.value && plan.request.header.is_none() && beginning.is_delimited() {
+            beginning.check_later_headers(&plan.request)?;
         }
-        if request.encoding.is_none() {
-            check_zeros(&opened.sample, &name).input()?;
-        }
-        let (sample, whole) = (&opened.sample, opened.whole);
-        let ask = |question: String| BadInput(anyhow!("{name}: {question}"));
-        let written = request.delimiter.is_none().then(|| written_delimiter(sample)).flatten();
-        let skip = request.skip.max(u64::from(written.is_some()));
-        let Request { quote, escape, comment, .. } = request;
-        let syntax = Syntax { delimiter: b',', quote, escape, comment };
-        let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
-        let delimiter = match (request.delimiter, written) {
-            (Some(delimiter), _) => Choice::new(delimiter, "as asked"),
-            (_, Some(delimiter)) => Choice::new(delimiter, "the first line is sep="),
-            _ if stated.is_some() => Choice::new(b',', "a Parquet file has none"),
-            _ if is_json => Choice::new(b',', "JSON Lines have none"),
-            _ => guess::delimiter(&request.source, sample, whole, syntax, skip).map_err(ask)?,
+        let existing = existing.filter(|_| disposition == Existing::Append);
+        plan.find_columns(existing, &beginning)?;
+        plan.check(&beginning)?;
+        plan.opened = Some(beginning.opened);
+        Ok(plan)
+    }
+
+    /// A plan whose columns are still to be found.
+    fn begun(
+        request: Request,
+        target: Box<dyn Target>,
+        name: String,
+        existing: Existing,
+        header: Choice<bool>,
+        beginning: &Beginning,
+    ) -> Plan {
+        let format = Format {
+            syntax: beginning.syntax,
+            skip: request.skip,
+            has_header: header.value,
+            encoding: request.encoding,
+            is_json: beginning.is_json,
+            names: Vec::new(),
+            keys: Vec::new(),
+            is_delimited: beginning.is_delimited(),
         };
-        let syntax = Syntax { delimiter: delimiter.value, ..syntax };
-        let records = match &stated {
-            Some((names, _)) => vec![names.clone()],
-            None if is_json => vec![keys(&request, sample, whole)?],
-            None => guess::records(&name, sample, whole, syntax, skip)?,
-        };
-        let table = request.table.clone().or_else(|| request.source.stem());
-        let table = table.context("standard input has no name: say --table NAME").input()?;
-        let existing = target.existing(&table)?;
-        let header = match request.header {
-            _ if stated.is_some() => Choice::new(true, "a Parquet file names its columns"),
-            _ if is_json => Choice::new(true, "each line names its fields"),
-            Some(header) => Choice::new(header, "as asked"),
-            None => header(&records, existing.as_deref().filter(|_| request.if_exists == IfExists::Append))
-                .map_err(ask)?,
-        };
-        let mut table = Table {
-            name: table,
+        let table = Table {
+            name,
             columns: Vec::new(),
             primary_key: request.primary_key.clone(),
             indexes: request.indexes.clone(),
             merge: None,
         };
-        let disposition = disposition(&table.name, existing.is_some(), request.if_exists).input()?;
-        let mut plan = Plan {
-            format: Format {
-                syntax,
-                skip,
-                has_header: header.value,
-                encoding: request.encoding,
-                is_json,
-                names: Vec::new(),
-                keys: Vec::new(),
-                is_delimited: !is_json && !is_parquet(sample),
-            },
+        Plan {
+            format,
+            lines_before: beginning.skip,
             shape: Shape::default(),
             evidence: Vec::new(),
-            delimiter,
+            delimiter: beginning.delimiter.clone(),
             header,
-            packing: opened.packing,
-            existing: disposition,
+            packing: beginning.opened.packing,
+            existing,
             first: Vec::new(),
             notes: Vec::new(),
             refused: HashMap::new(),
-            table: table.clone(),
+            table,
             is_unordered: false,
-            stamps,
+            stamps: beginning.stamps.clone(),
             opened: None,
             target,
             request,
-        };
-        let named = plan.choose(&records).input()?;
-        plan.first = plan.shown(&records);
-        table.columns = match existing.filter(|_| disposition == Existing::Append) {
-            Some(columns) => plan.matched(columns, &records, &named).input()?,
-            None => {
-                plan.new_columns(&records, named, stated.map(|(_, kinds)| kinds), sample, whole).input()?
-            }
+        }
+    }
+
+    /// Finds the columns: those of an existing table, or new ones.
+    fn find_columns(&mut self, existing: Option<Vec<Column>>, beginning: &Beginning) -> Result<()> {
+        let records = &beginning.records;
+        let named = self.choose(records).input()?;
+        self.first = self.shown(records);
+        let mut table = self.table.clone();
+        table.columns = match existing {
+            Some(columns) => self.matched(columns, records, &named).input()?,
+            None => self.new_columns(named, beginning).input()?,
         };
         table.check_keys().input()?;
-        table.merge = plan.merge(&table).input()?;
+        table.merge = self.merge(&table).input()?;
         let keys = table.primary_key.clone();
         for column in table.columns.iter_mut().filter(|column| keys.contains(&column.name)) {
             column.required = true;
         }
-        check_names(&plan.request.nulls_of, &table).input()?;
-        plan.target.declare(&mut table);
-        plan.target.check(&table, disposition).input()?;
-        if disposition == Existing::Replace {
-            plan.notes = plan.target.losses(&table.name)?;
+        self.target.declare(&mut table);
+        self.table = table;
+        Ok(())
+    }
+
+    /// Refuses what the target cannot do, and chooses the way of the rows.
+    fn check(&mut self, beginning: &Beginning) -> Result<()> {
+        check_names(&self.request.nulls_of, &self.table).input()?;
+        self.target.check(&self.table, self.existing).input()?;
+        if self.existing == Existing::Replace {
+            self.notes = self.target.losses(&self.table)?;
         }
-        let must_insert = !is_parquet(sample) && plan.usual().is_none()
-            || !plan.shape.is_plain()
-            || !plan.request.nulls_of.is_empty();
-        if must_insert || !table.primary_key.is_empty() && !plan.request.is_repeatable() {
-            plan.target.never_build();
+        let must_insert = beginning.stated.is_none() && self.usual().is_none()
+            || !self.shape.is_plain()
+            || !self.request.nulls_of.is_empty();
+        if must_insert || !self.table.primary_key.is_empty() && !self.request.is_repeatable() {
+            self.target.never_build();
         }
-        plan.table = table;
-        plan.opened = Some(opened);
-        Ok(plan)
+        Ok(())
     }
 
     /// The statements that will be executed, in order.
@@ -200,7 +203,8 @@ impl Plan {
             self.existing == Existing::Append,
             "--on-conflict is for rows that are added to a table: add --append"
         );
-        let is_asked = |name: &str| key.iter().any(|key| key.eq_ignore_ascii_case(name));
+        let asked: Vec<&Column> = key.iter().filter_map(|key| named_column(&table.columns, key)).collect();
+        let is_asked = |name: &str| asked.iter().any(|column| column.name == name);
         let is_key = |column: &&Column| if key.is_empty() { column.required } else { is_asked(&column.name) };
         let found: Vec<String> =
             table.columns.iter().filter(is_key).map(|column| column.name.clone()).collect();
@@ -245,9 +249,18 @@ impl Plan {
         .collect()
     }
 
+    /// The shape of the rows, with the spellings of NULL, if they are not as the file has them.
+    fn shape_of_rows(&self) -> Option<Shape> {
+        let nulls = || {
+            let Nulls { every, each } = self.nulls();
+            each.into_iter().map(move |own| [own, every.clone()].concat())
+        };
+        (!self.shape.is_plain()).then(|| self.shape.with_nulls(nulls()))
+    }
+
     /// The records of a text and of the files behind it.
     fn text_input(&self, text: Box<dyn BufRead + Send>, counted: Counted, rest: &[Source]) -> Result<Input> {
-        let shape = (!self.shape.is_plain()).then(|| self.shape.clone());
+        let shape = self.shape_of_rows();
         Input::new(self.format.clone(), shape, text, counted, &self.request.source, rest)
     }
 
@@ -258,82 +271,24 @@ impl Plan {
 
     /// True if programs that read only the usual dialect can read the text.
     pub(crate) fn is_plain(&self) -> bool {
-        self.usual().is_some() && self.format.skip == 0 && self.request.nulls_of.is_empty()
+        self.usual().is_some() && self.lines_before == 0 && self.request.nulls_of.is_empty()
     }
 
     /// The records of a text behind what is skipped and the header.
-    fn records(&self, text: Box<dyn BufRead + Send>) -> Result<Records> {
-        let mut records = Records::new(text, self.format.syntax, self.request.source.name());
-        records.skip(self.format.skip)?;
+    fn records(&self, mut text: Box<dyn BufRead + Send>) -> Result<Records> {
+        let name = self.request.source.name();
+        let skip = lines_before(&mut text, self.format.skip, &name)?;
+        let mut records = Records::new(text, self.format.syntax, name);
+        records.skip(skip)?;
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
         }
         Ok(records)
     }
-
-    /// Spellings of NULL.
-    fn nulls(&self) -> Nulls {
-        let bytes = |text: &String| text.as_bytes().to_vec();
-        let of = |column: &Column| {
-            let own = self.request.nulls_of.iter();
-            let own = own.filter(|(name, _)| name.eq_ignore_ascii_case(&column.name));
-            own.map(|(_, text)| bytes(text)).collect()
-        };
-        Nulls {
-            every: self.request.nulls.iter().map(bytes).collect(),
-            each: self.table.columns.iter().map(of).collect(),
-        }
-    }
 }
 
 /// Bytes that were read of all files, and whether the rest is no longer wanted.
 type Counted = (Arc<AtomicU64>, Arc<AtomicBool>);
-
-/// The keys of all lines of all files, as far as they can be read twice.
-fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>> {
-    let (mut keys, mut known): (Vec<String>, HashSet<String>) = Default::default();
-    for (place, source) in request.sources().enumerate() {
-        let is_seen = place == 0 && (whole || !source.is_repeatable());
-        let text: Box<dyn BufRead + Send> = match is_seen {
-            true => Box::new(sample.read()),
-            false => source.open(request.encoding)?.text,
-        };
-        let found = json::Lines::new(text, source.name(), &[]).all_keys()?;
-        keys.extend(found.into_iter().filter(|key| known.insert(key.clone())));
-    }
-    Ok(keys.into_iter().map(String::into_bytes).collect())
-}
-
-/// Spellings of NULL.
-struct Nulls {
-    /// In every column.
-    every: Vec<Vec<u8>>,
-    /// In each column alone, in the file's order.
-    each: Vec<Vec<Vec<u8>>>,
-}
-
-impl Nulls {
-    fn has(&self, column: usize, field: &[u8]) -> bool {
-        let own = self.each.get(column);
-        self.every.iter().chain(own.into_iter().flatten()).any(|null| null == field)
-    }
-}
-
-/// Decides whether the first record names the columns; if the guess is open, by the columns of the existing table.
-fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess<bool> {
-    let guess = guess::header(records);
-    let (Err(question), Some(columns), Some(first)) = (&guess, existing, records.first()) else {
-        return guess;
-    };
-    let names_one = |field: &&Vec<u8>| {
-        columns.iter().any(|column| field.trim_ascii().eq_ignore_ascii_case(column.name.as_bytes()))
-    };
-    match first.iter().filter(names_one).count() {
-        0 => Ok(Choice::new(false, "it holds no name of the table's columns")),
-        count if count == first.len() => Ok(Choice::new(true, "it holds names of the table's columns")),
-        _ => Err(question.clone()),
-    }
-}
 
 fn check_names(nulls_of: &[(String, String)], table: &Table) -> Result<()> {
     let is_column = |name: &String| table.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));

@@ -6,14 +6,16 @@ use std::thread;
 
 use anyhow::{Error, Result, anyhow};
 
-use super::{Nulls, Plan};
+use super::Plan;
+use super::nulls::Nulls;
 use crate::chunks::{Chunk, Chunks};
 use crate::fields::{Quoted, Split};
 use crate::infer::Inference;
 use crate::input::Input;
 use crate::lines::Lines;
-use crate::records::{Dialect, Flaw, Records, longest};
+use crate::records::Records;
 use crate::source::Source;
+use crate::syntax::{Dialect, Flaw, longest};
 
 /// Bytes of text that a thread takes at once.
 const CHUNK: usize = 256 << 10;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use memchr::{memchr, memchr2};
 
-use super::escape;
+use super::common::escape;
 use crate::batch::Batch;
 use crate::chunks::{Chunk, Chunks};
 use crate::convert::{BadField, Converter};
@@ -14,8 +14,8 @@ use crate::digits;
 use crate::fields::{Fields, Quoted, Split};
 use crate::lines::Lines;
 use crate::pipeline::Sender;
-use crate::records::{Dialect, Flaw};
 use crate::rejects::Rejects;
+use crate::syntax::{Dialect, Flaw};
 use crate::value::{Kind, Value, real};
 
 /// Writes the rows of a text as servers read them by default: fields between tabs, a line each.
@@ -259,14 +259,14 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{write, written};
+    use super::super::common::{write, written};
     use super::*;
     use crate::input::{Format, Input};
     use crate::parse::{Parser, Wanted};
     use crate::pipeline::{self, ImportObserver};
-    use crate::records::LONGEST;
     use crate::rejects::OnError;
     use crate::source::Source;
+    use crate::syntax::LONGEST;
 
     struct Patient;
 
@@ -331,7 +331,7 @@ mod tests {
                 },
             );
             let ((bytes, lines), _) = ran.map_err(|error| format!("{error:#}"))?;
-            Arc::into_inner(rejects).unwrap().into_inner().unwrap().finish().unwrap();
+            Arc::into_inner(rejects).unwrap().into_inner().unwrap().seal().unwrap();
             Ok((bytes, lines, std::fs::read(&file).unwrap_or_default()))
         }
 

@@ -2,11 +2,14 @@
 
 use anyhow::{Result, ensure};
 
+use crate::forms::Form;
 use crate::table::Column;
 use crate::value::Kind;
 
 /// dyno's own types in the spelling of a server: the widest of each.
 pub struct Spelling {
+    /// True for PostgreSQL, false for MariaDB and MySQL.
+    pub is_postgres: bool,
     /// Of INTEGER.
     pub integer: &'static str,
     /// Of REAL.
@@ -33,7 +36,7 @@ impl Spelling {
             "INTEGER" => (self.integer, Kind::INTEGER),
             "REAL" => (self.real, Kind::Real),
             "TEXT" => (self.text, Kind::TEXT),
-            _ => (declared, kind(declared)),
+            _ => (declared, self.kind(declared)),
         };
         Ok(Column {
             name: name.to_owned(),
@@ -43,39 +46,143 @@ impl Spelling {
             required: false,
         })
     }
+
+    /// The kind of values that a column of a server's type takes.
+    pub fn kind(&self, declared: &str) -> Kind {
+        let lower = declared.to_ascii_lowercase();
+        if let Some(element) = lower.strip_suffix("[]") {
+            return several(self.kind(element));
+        }
+        let (lower, has_zone) = match lower.split_once(" with time zone") {
+            Some((start, _)) => (start.to_owned(), true),
+            None => (lower.replace(" without time zone", ""), false),
+        };
+        let (word, rest) = lower.split_at(lower.find('(').unwrap_or(lower.len()));
+        let (numbers, after) =
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).unwrap_or(("", ""));
+        let numbers: Option<Vec<u32>> = match numbers {
+            "" => Some(Vec::new()),
+            some => some.split(',').map(|number| number.trim().parse().ok()).collect(),
+        };
+        let is_unsigned = after.contains("unsigned") || word.contains("unsigned");
+        let word = word.trim_end_matches(" zerofill").trim_end_matches(" unsigned").trim();
+        match (word, numbers) {
+            ("enum" | "set", _) => words(declared, word),
+            (word, Some(numbers)) => integers(word, is_unsigned)
+                .or_else(|| self.time(word, &numbers, has_zone))
+                .unwrap_or_else(|| self.other(word, &numbers)),
+            // As numeric(3,-2), which rounds to hundreds.
+            (_, None) => Kind::Form(Form::Unknown),
+        }
+    }
+
+    fn time(&self, word: &str, numbers: &[u32], has_zone: bool) -> Option<Kind> {
+        let digits = numbers.first().copied().unwrap_or(if self.is_postgres { 6 } else { 0 });
+        Some(Kind::Form(match word {
+            "date" => Form::Date,
+            "time" => Form::Time { digits, has_zone },
+            "timetz" => Form::Time { digits, has_zone: true },
+            "timestamp" | "datetime" => Form::Timestamp { digits, has_zone },
+            "timestamptz" => Form::Timestamp { digits, has_zone: true },
+            "interval" => Form::Interval { digits },
+            word if word.starts_with("interval ") => Form::Unknown,
+            "year" => return Some(Kind::Integer { min: 1901, max: 2155 }),
+            _ => return None,
+        }))
+    }
+
+    fn other(&self, word: &str, numbers: &[u32]) -> Kind {
+        let fills = self.is_postgres;
+        match (word, numbers) {
+            ("double precision" | "double" | "float8", []) => Kind::Real,
+            ("real" | "float4" | "float", []) => Kind::Real32,
+            ("float", &[bits]) => {
+                if bits > 24 {
+                    Kind::Real
+                } else {
+                    Kind::Real32
+                }
+            }
+            ("float" | "double" | "real", &[precision, scale]) => {
+                Kind::Form(Form::Rounded { precision, scale, is_short: word == "float" })
+            }
+            ("numeric" | "decimal", []) if self.is_postgres => Kind::DECIMAL,
+            ("numeric" | "decimal", []) => Kind::Decimal { precision: 10, scale: 0 },
+            ("numeric" | "decimal", &[precision]) => Kind::Decimal { precision, scale: 0 },
+            ("numeric" | "decimal", &[precision, scale]) => Kind::Decimal { precision, scale },
+            ("text" | "longtext" | "mediumtext" | "tinytext", _) => Kind::TEXT,
+            ("varchar" | "character varying", &[longest]) => Kind::Text { longest: Some(longest) },
+            ("varchar" | "character varying", []) => Kind::TEXT,
+            ("char" | "character", []) => Kind::Form(Form::Padded { length: 1, fills }),
+            ("char" | "character", &[length]) => Kind::Form(Form::Padded { length, fills }),
+            ("name", []) if self.is_postgres => Kind::Form(Form::Bytes { least: 0, most: 63 }),
+            ("\"char\"", []) => Kind::Form(Form::Bytes { least: 0, most: 1 }),
+            ("money", []) => Kind::Form(Form::Unknown),
+            ("bit", _) if !self.is_postgres => Kind::Form(Form::Unknown),
+            ("binary", []) => Kind::Form(Form::Bytes { least: 1, most: 1 }),
+            ("binary", &[length]) => Kind::Form(Form::Bytes { least: length, most: length }),
+            ("vector", _) => several(Kind::Real32),
+            ("point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle", []) if self.is_postgres => {
+                several(Kind::Real)
+            }
+            _ => Kind::AsIs,
+        }
+    }
 }
 
-/// The kind of values that a column of a server's type takes.
-pub fn kind(declared: &str) -> Kind {
-    let declared = declared.to_ascii_lowercase();
-    let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));
-    let (numbers, after) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).unwrap_or(("", ""));
-    let numbers: Vec<u32> = numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect();
-    let is_unsigned = after.contains("unsigned") || word.contains("unsigned");
-    let word = word.trim_end_matches(" unsigned").trim();
-    let integer = |bits: u32| match (is_unsigned, bits) {
+/// The kind of whole numbers.
+fn integers(word: &str, is_unsigned: bool) -> Option<Kind> {
+    let bits = match word {
+        "bigint" | "int8" => 64,
+        "integer" | "int" | "int4" => 32,
+        "mediumint" => 24,
+        "smallint" | "int2" => 16,
+        "tinyint" => 8,
+        _ => return None,
+    };
+    Some(match (is_unsigned, bits) {
         (false, 64) => Kind::INTEGER,
         (true, 64) => Kind::Integer { min: 0, max: i64::MAX },
         (false, _) => Kind::Integer { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1 },
         (true, _) => Kind::Integer { min: 0, max: (1 << bits) - 1 },
-    };
-    match (word, numbers.as_slice()) {
-        ("bigint" | "int8", _) => integer(64),
-        ("integer" | "int" | "int4", _) => integer(32),
-        ("mediumint", _) => integer(24),
-        ("smallint" | "int2", _) => integer(16),
-        ("tinyint", _) => integer(8),
-        ("double precision" | "double" | "float8", []) => Kind::Real,
-        ("real" | "float4" | "float", []) => Kind::Real32,
-        ("numeric" | "decimal", &[precision]) => Kind::Decimal { precision, scale: 0 },
-        ("numeric" | "decimal", &[precision, scale]) => Kind::Decimal { precision, scale },
-        ("text" | "longtext", _) => Kind::TEXT,
-        ("varchar" | "character varying" | "char" | "character", &[longest]) => {
-            Kind::Text { longest: Some(longest) }
+    })
+}
+
+/// An array of a kind. Where the server keeps or refuses every element, it is asked.
+fn several(kind: Kind) -> Kind {
+    match kind {
+        Kind::AsIs | Kind::TEXT | Kind::Integer { .. } | Kind::Text { .. } => Kind::AsIs,
+        // There are as many as columns, and they are there as long as the program.
+        kind => Kind::Form(Form::Several(Box::leak(Box::new(kind)))),
+    }
+}
+
+/// The words of `enum('a','it''s')`.
+fn words(declared: &str, word: &str) -> Kind {
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = declared.split_once('(').map_or("", |(_, rest)| rest);
+    while let Some(quoted) = rest.trim_start_matches([',', ' ']).strip_prefix('\'') {
+        let Some((found, behind)) = quoted_word(quoted) else { return Kind::Form(Form::Unknown) };
+        words.push(found);
+        rest = behind;
+    }
+    // There are as many as columns, and they are there as long as the program.
+    let words: &'static [String] = words.leak();
+    Kind::Form(if word == "enum" { Form::OneOf(words) } else { Form::SomeOf(words) })
+}
+
+/// A word behind its first quote, and what is behind its last. A quote within it is doubled.
+fn quoted_word(text: &str) -> Option<(String, &str)> {
+    let mut word = String::new();
+    let mut rest = text;
+    loop {
+        let (part, behind) = rest.split_once('\'')?;
+        word += part;
+        match behind.strip_prefix('\'') {
+            Some(behind) => rest = behind,
+            None => return Some((word, behind)),
         }
-        ("varchar" | "character varying", []) => Kind::TEXT,
-        ("mediumtext" | "tinytext", _) => Kind::TEXT,
-        _ => Kind::AsIs,
+        word.push('\'');
     }
 }
 
@@ -83,14 +190,46 @@ pub fn kind(declared: &str) -> Kind {
 mod tests {
     use super::*;
 
+    fn spelling(is_postgres: bool) -> Spelling {
+        Spelling { is_postgres, integer: "BIGINT", real: "DOUBLE", text: "TEXT" }
+    }
+
     #[test]
     fn types_take_what_they_keep() {
+        let kind = |declared: &str| spelling(false).kind(declared);
         assert_eq!(kind("bigint(20)"), Kind::INTEGER);
         assert_eq!(kind("int(10) unsigned"), Kind::Integer { min: 0, max: u32::MAX.into() });
         assert_eq!(kind("smallint"), Kind::Integer { min: -32768, max: 32767 });
         assert_eq!(kind("numeric(8,2)"), Kind::Decimal { precision: 8, scale: 2 });
+        assert_eq!(kind("decimal(8,2) unsigned zerofill"), Kind::Decimal { precision: 8, scale: 2 });
+        assert_eq!(kind("double"), Kind::Real);
+        assert_eq!(kind("float(8,2)"), Kind::Form(Form::Rounded { precision: 8, scale: 2, is_short: true }));
+        assert_eq!(kind("datetime"), Kind::Form(Form::Timestamp { digits: 0, has_zone: false }));
+        assert_eq!(kind("time(3)"), Kind::Form(Form::Time { digits: 3, has_zone: false }));
+        assert_eq!(kind("char(5)"), Kind::Form(Form::Padded { length: 5, fills: false }));
+        assert_eq!((kind("bit(8)"), kind("json")), (Kind::Form(Form::Unknown), Kind::AsIs));
+        let Kind::Form(Form::OneOf(words)) = kind("enum('a','it''s',''',''','')") else { panic!() };
+        assert_eq!(words, ["a", "it's", "','", ""]);
+        let Kind::Form(Form::SomeOf(words)) = kind("set('X','y')") else { panic!() };
+        assert_eq!(words, ["X", "y"]);
+    }
+
+    #[test]
+    fn types_of_postgres_take_what_they_keep() {
+        let kind = |declared: &str| spelling(true).kind(declared);
         assert_eq!(kind("character varying(20)"), Kind::Text { longest: Some(20) });
         assert_eq!(kind("double precision"), Kind::Real);
-        assert_eq!(kind("timestamp without time zone"), Kind::AsIs);
+        let timestamp = |digits, has_zone| Kind::Form(Form::Timestamp { digits, has_zone });
+        assert_eq!(kind("timestamp without time zone"), timestamp(6, false));
+        assert_eq!(kind("timestamp(0) with time zone"), timestamp(0, true));
+        assert_eq!(kind("TIMESTAMPTZ"), timestamp(6, true));
+        assert_eq!(kind("interval(0)"), Kind::Form(Form::Interval { digits: 0 }));
+        assert_eq!((kind("numeric"), kind("uuid")), (Kind::DECIMAL, Kind::AsIs));
+        for declared in ["money", "numeric(3,-2)", "interval day to second(3)"] {
+            assert_eq!(kind(declared), Kind::Form(Form::Unknown), "{declared}");
+        }
+        assert_eq!(kind("character(5)"), Kind::Form(Form::Padded { length: 5, fills: true }));
+        assert_eq!((kind("text[]"), kind("bit(3)")), (Kind::AsIs, Kind::AsIs));
+        assert!(matches!(kind("real[]"), Kind::Form(Form::Several(Kind::Real32))));
     }
 }

@@ -1,13 +1,13 @@
 //! The rows as a virtual table of SQLite, so that one `INSERT … SELECT` loads all of them: no statement
 //! is bound, stepped and reset for each row, and a text is read where it lies in its batch.
 //!
-//! The statement says OR FAIL: a row that violates a constraint ends it and keeps the rows before. The feed stops at
-//! that row then, and goes on behind it when the statement runs again.
+//! A row that violates a constraint ends the statement, which keeps the rows before it or has none (see
+//! `Sqlite::insertion`). The feed stops at that row then, and goes on behind it when the statement runs again.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, anyhow, ensure};
 use dyno_client::sqlite::api::{
     CONSTRAINT, DONE, ERROR, FunctionContext, INTERRUPT, Module, OK, STATIC, Sqlite3, Vtab, VtabCursor,
 };
@@ -18,8 +18,18 @@ use crate::batch::{Batch, BatchCell};
 use crate::error::{BadInput, Input};
 use crate::pipeline::Rows;
 
-/// The name of the virtual table in statements.
-pub const NAME: &str = "dyno_rows";
+/// The name of the virtual table's module.
+const NAME: &str = "dyno_rows";
+/// The virtual table in statements. No table or view of the database can be meant: they are not in this schema, and
+/// in a connection of dyno nothing else is.
+pub const TABLE: &str = "temp.dyno_rows";
+
+/// The error where a trigger refuses a row that it leaves in the table.
+const KEPT: &str = "a trigger refuses a row by RAISE(FAIL), which leaves the row in the table: dyno can neither load nor \
+    reject it; nothing was loaded. RAISE(ABORT) would take the row back";
+/// The error where there is no longer a transaction that the rows behind a refused one could belong to.
+const ROLLED_BACK: &str = "a trigger rolled the transaction back, and the rows before with it, so nothing was loaded: \
+    leave out the row that it refuses, or have it say RAISE(ABORT)";
 
 /// The rows and where in them the statement is.
 struct Feed<'a, 'b> {
@@ -32,6 +42,8 @@ struct Feed<'a, 'b> {
     base: usize,
     /// True if the row was refused, or is in, and is to be left behind.
     is_past: bool,
+    /// True once all rows have been read.
+    has_ended: bool,
     /// The reason that no next row comes, if that is not the end.
     error: Option<Error>,
     /// The declaration of the table's columns.
@@ -50,21 +62,27 @@ struct Cursor {
     feed: *mut Feed<'static, 'static>,
 }
 
-/// Runs `insert`, which selects from the virtual table, until all rows are in. How many there are is
-/// counted by `rows`.
-///
-/// With `one_by_one`, the statement takes one row each time, so that SQLite judges each row's foreign keys alone.
-pub fn load(
-    connection: &Connection,
-    columns: usize,
-    insert: &str,
-    one_by_one: bool,
-    rows: &mut Rows,
-) -> Result<()> {
+/// How the rows are fed.
+#[derive(Debug, Clone, Copy)]
+pub struct Feeding {
+    /// The columns of a row.
+    pub columns: usize,
+    /// True if the statement takes one row each time.
+    pub one_by_one: bool,
+    /// True if the rows that came to the table are counted, since its triggers may leave some out.
+    pub counts: bool,
+}
+
+/// Runs `insert`, which selects from the virtual table, until all rows are in. `rows` counts them as they are taken;
+/// returned is the number that came to the table, if that is counted.
+pub fn load(connection: &Connection, insert: &str, feeding: Feeding, rows: &mut Rows) -> Result<Option<u64>> {
+    let Feeding { columns, one_by_one, counts } = feeding;
     let (client, api) = (connection.client(), connection.client().api());
     let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
     let declaration = CString::new(format!("CREATE TABLE x({})", names.join(", ")))?;
-    let mut feed = Feed { api, rows, batch: None, row: 0, base: 0, is_past: false, error: None, declaration };
+    let (batch, error) = (None, None);
+    let mut feed =
+        Feed { api, rows, batch, row: 0, base: 0, is_past: false, has_ended: false, error, declaration };
     let feed: *mut Feed = &mut feed;
     let name = CString::new(NAME)?;
     // SAFETY: module and feed outlive the statement, which is finalized below, and no other statement
@@ -73,32 +91,59 @@ pub fn load(
     connection.check(code)?;
     // An error of SQLite here concerns the request, such as a key that is not unique.
     let statement = connection.prepare(insert).input()?;
+    let mut inserted = counts.then_some(0);
     loop {
         // SAFETY: the statement is prepared.
         let code = unsafe { (api.step)(statement.raw()) };
+        let error = (code != DONE).then(|| client.error(code));
+        if let Some(inserted) = &mut inserted {
+            // SAFETY: the statement is prepared; until it is reset its changes do not count.
+            unsafe { (api.reset)(statement.raw()) };
+            let changes: Option<u64> =
+                connection.value("SELECT changes()")?.and_then(|count| count.parse().ok());
+            *inserted += changes.unwrap_or(0);
+            if error.is_some() && changes > Some(0) {
+                return Err(anyhow!(KEPT)).input();
+            }
+        }
         // SAFETY: the statement does not run, and while it does not nothing else uses the feed.
         if code == DONE && (!one_by_one || unsafe { (*feed).batch.is_none() }) {
             break;
         }
-        if code == DONE {
+        let Some(error) = error else {
             // SAFETY: as above; the row is in, and the next run begins behind it.
             unsafe {
                 (api.reset)(statement.raw());
                 (*feed).is_past = true;
             }
             continue;
-        }
-        let error = client.error(code);
+        };
         // SAFETY: the statement is prepared, and while it does not run nothing else uses the feed.
         unsafe {
             (api.reset)(statement.raw());
             (*feed).after(code, error)?;
         }
+        if !is_in_transaction(connection) {
+            return Err(anyhow!(ROLLED_BACK)).input();
+        }
     }
     drop(statement);
+    // SAFETY: the statement is gone, and nothing else uses the feed.
+    ensure!(unsafe { (*feed).has_ended }, "SQLite did not read all rows, which is a fault of dyno");
     // SAFETY: a null module takes the old one, and the connected table with it, away.
     let code = unsafe { (api.create_module)(client.raw(), name.as_ptr(), ptr::null(), ptr::null_mut()) };
-    connection.check(code)
+    connection.check(code)?;
+    Ok(inserted)
+}
+
+/// True while the connection has a transaction.
+fn is_in_transaction(connection: &Connection) -> bool {
+    // Only outside of one can one begin.
+    let began = connection.execute("BEGIN").is_ok();
+    if began {
+        let _ = connection.execute("ROLLBACK");
+    }
+    !began
 }
 
 impl Feed<'_, '_> {
@@ -139,6 +184,7 @@ impl Feed<'_, '_> {
         (self.row, self.base) = (0, 0);
         match self.rows.batch() {
             Ok(batch) => {
+                self.has_ended = batch.is_none();
                 self.batch = batch;
                 OK
             }

@@ -9,9 +9,11 @@ use dyno_client::sqlite::api::CONSTRAINT;
 use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::connection::Connection;
+use super::feed::{self, Feeding};
+use super::losses::Uses;
 use super::place::{Done, NewDatabase};
-use super::schema::quoted;
-use super::{FRESH, ForeignKeys, Sqlite, feed};
+use super::schema::{ForeignKeys, quoted};
+use super::{FRESH, Sqlite};
 use crate::error::{Input, shown};
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
@@ -28,13 +30,19 @@ impl Sqlite {
         table: &Table,
         existing: Existing,
         rows: &mut Rows,
-    ) -> Result<()> {
+    ) -> Result<Option<String>> {
         let statements = self.schema(table, existing);
         for sql in statements.before {
             connection.execute(&sql).with_context(|| format!("cannot execute {}", shown(&sql))).input()?;
         }
-        let one_by_one = existing == Existing::Append && self.foreign_keys == ForeignKeys::Others;
-        feed::load(connection, table.columns.len(), &statements.insert, one_by_one, rows)?;
+        let feeding = Feeding {
+            columns: table.columns.len(),
+            one_by_one: self.insertion(existing).one_by_one,
+            counts: existing == Existing::Append && self.has_triggers(),
+        };
+        let inserted =
+            feed::load(connection, &statements.insert, feeding, rows)?.filter(|_| table.merge.is_none());
+        let left_out = inserted.and_then(|count| rows.leave_out(rows.loaded().saturating_sub(count)));
         for sql in statements.after {
             rows.watch().doing("making indexes");
             let is_kept = self.attached.iter().any(|(_, kept)| *kept == sql);
@@ -44,7 +52,7 @@ impl Sqlite {
                 made.with_context(|| format!("cannot execute {}; nothing was loaded{hint}", shown(&sql)));
             if is_kept { made.input() } else { made }?;
         }
-        Ok(())
+        Ok(left_out)
     }
 
     /// Loads a new database, by SQLite's inserts.
@@ -62,11 +70,12 @@ impl Sqlite {
             set(&connection, &FRESH)?;
             connection.execute("BEGIN")?;
             let watch = rows.watch();
-            interruptible(&connection, watch, || self.fill(&connection, table, existing, rows))?;
+            interruptible(&connection, watch, || self.fill(&connection, table, existing, rows).map(drop))?;
             check()?;
             connection.execute("COMMIT")?;
             connection.close()
         })?;
+        rows.seal()?;
         self.finish(fresh, rows.watch())
     }
 
@@ -74,14 +83,20 @@ impl Sqlite {
     pub(super) fn finish(&self, fresh: NewDatabase, watch: &dyn ImportObserver) -> Result<Reached> {
         let sync = self.safety == Safety::PowerLoss;
         watch.doing(if sync { "syncing" } else { "moving into place" });
-        fresh.finish(sync)?;
+        let unsynced = fresh.finish(sync)?;
         let place = "built beside its place";
-        Ok(match sync {
-            true => Reached {
+        Ok(match (sync, unsynced) {
+            (true, Some(error)) => Reached {
+                safety: Safety::ProcessCrash,
+                by: format!("{place} and renamed, but its folder could not be synced: {error}"),
+            },
+            (true, None) => Reached {
                 safety: Safety::PowerLoss,
                 by: format!("{place}, file synced, renamed, folder synced"),
             },
-            false => Reached { safety: Safety::ProcessCrash, by: format!("{place} and renamed, not synced") },
+            (false, _) => {
+                Reached { safety: Safety::ProcessCrash, by: format!("{place} and renamed, not synced") }
+            }
         })
     }
 
@@ -97,17 +112,29 @@ impl Sqlite {
         if existing == Existing::Append && self.foreign_keys != ForeignKeys::None {
             set(&connection, &[("foreign_keys", "ON")])?;
         }
-        let (watch, mut added) = (rows.watch(), None);
+        let (watch, mut added, mut left_out) = (rows.watch(), None, None);
         let reached = in_transaction(connection, "BEGIN IMMEDIATE", watch, |connection| {
+            if existing == Existing::Append && self.foreign_keys == ForeignKeys::Itself {
+                // Rows may refer to later ones, also where each is a statement.
+                connection.execute("PRAGMA defer_foreign_keys=ON")?;
+            }
             let before = self.counted(connection, table)?;
-            interruptible(connection, watch, || self.fill(connection, table, existing, rows))?;
+            let is_replaced = existing == Existing::Replace;
+            let uses = is_replaced.then(|| Uses::of(connection, &table.name)).transpose()?;
+            interruptible(connection, watch, || {
+                left_out = self.fill(connection, table, existing, rows)?;
+                Ok(())
+            })?;
             added = self
                 .counted(connection, table)?
                 .zip(before)
                 .map(|(after, before): (u64, u64)| after.saturating_sub(before));
-            check()
+            uses.map_or(Ok(()), |uses| uses.check(connection)).input()?;
+            check()?;
+            rows.seal()
         })?;
         self.added = added;
+        self.notes.extend(left_out);
         Ok(reached)
     }
 
@@ -144,12 +171,18 @@ pub(super) fn in_transaction(
         let _ = connection.execute("ROLLBACK");
         return Err(error);
     }
+    let reached = reached(&connection)?;
     watch.doing("committing");
-    let committed = connection.execute("COMMIT").context("cannot commit; nothing was loaded");
+    let committed = connection.execute("COMMIT").map_err(|error| {
+        match format!("{error:#}").contains("nothing was loaded") {
+            true => error.context("cannot commit"),
+            false => error.context("cannot commit; nothing was loaded"),
+        }
+    });
     // A foreign key that is deferred is judged only here.
     if committed.as_ref().is_err_and(is_violation) { committed.input() } else { committed }?;
-    let reached = reached(&connection)?;
-    connection.close()?;
+    // The rows are in, whatever closing the database says.
+    let _ = connection.close();
     Ok(reached)
 }
 

@@ -5,6 +5,7 @@ mod connection;
 mod feed;
 mod load;
 mod locks;
+mod losses;
 mod place;
 mod schema;
 mod transfer;
@@ -19,15 +20,17 @@ use dyno_client::sqlite::{self, Api};
 use dyno_protocol::Build;
 use sqlite_pages::Pages;
 
+use crate::building::folder;
 use crate::error::Input;
-use crate::explain::Program;
 use crate::fill::Filled;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::{Existing, Target};
+use crate::target::Program;
+use crate::target::{Existing, Target, said_losses};
 use connection::Connection;
 use place::NewDatabase;
+use schema::{ForeignKeys, Insertion};
 
 pub(crate) use place::MAGIC;
 
@@ -61,21 +64,14 @@ pub struct Sqlite {
     attached: Vec<(String, String)>,
     /// The treatment of the existing table's foreign keys.
     foreign_keys: ForeignKeys,
+    /// True if the existing table says what becomes of a row that violates a constraint.
+    resolves_conflicts: bool,
     /// The time to wait for other programs that have the database locked.
     wait: Duration,
     /// Rows that the table had more after rows were merged with those that it had.
     added: Option<u64>,
-}
-
-/// The foreign keys of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ForeignKeys {
-    /// The table has no foreign keys.
-    None,
-    /// They refer to other tables, so each row can be judged alone.
-    Others,
-    /// One refers to the table itself: rows are judged when all are in.
-    Itself,
+    /// Notes for the user on the load.
+    notes: Vec<String>,
 }
 
 impl Sqlite {
@@ -95,14 +91,39 @@ impl Sqlite {
             bare,
             attached,
             foreign_keys,
+            resolves_conflicts: false,
             wait,
             added: None,
+            notes: Vec::new(),
         })
     }
 
     /// The statements that are executed around the rows.
     fn schema(&self, table: &Table, existing: Existing) -> schema::Statements {
-        schema::statements(table, existing, &self.attached, self.foreign_keys == ForeignKeys::Others)
+        schema::statements(table, existing, &self.attached, self.insertion(existing))
+    }
+
+    fn has_triggers(&self) -> bool {
+        self.attached.iter().any(|(_, sql)| sql.starts_with("CREATE TRIGGER"))
+    }
+
+    /// The statement that takes the rows.
+    ///
+    /// OR FAIL keeps the rows before one that is refused, so that a statement takes many. But the statements of the
+    /// table's triggers would have to follow it in place of their own OR clauses, and a row whose trigger fails would
+    /// stay in the table. So with triggers each row is a statement and SQLite takes a refused one back; where the table
+    /// itself says ON CONFLICT, OR ABORT keeps SQLite from losing a row by that. Of foreign keys SQLite judges a statement
+    /// as a whole, so there too each row is one.
+    fn insertion(&self, existing: Existing) -> Insertion {
+        let is_append = existing == Existing::Append;
+        match is_append && self.has_triggers() {
+            true if self.resolves_conflicts => Insertion { verb: "INSERT OR ABORT", one_by_one: true },
+            true => Insertion { verb: "INSERT", one_by_one: true },
+            false => {
+                let one_by_one = is_append && self.foreign_keys == ForeignKeys::Others;
+                Insertion { verb: "INSERT OR FAIL", one_by_one }
+            }
+        }
     }
 
     fn is_fresh(&self) -> bool {
@@ -134,6 +155,7 @@ impl Target for Sqlite {
             .input()?;
         self.attached = schema::attached(&connection, table)?;
         self.foreign_keys = schema::foreign_keys(&connection, table)?;
+        self.resolves_conflicts = schema::resolves_conflicts(&connection, table)?;
         // ATTACH takes a path as a text.
         let is_text = self.place.to_str().is_some();
         let applies = |columns: &Vec<Column>| {
@@ -160,6 +182,11 @@ impl Target for Sqlite {
         }
     }
 
+    fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
+        let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        Ok(said_losses(&losses::losses(&connection, table)?))
+    }
+
     fn is_typed(&self) -> bool {
         true
     }
@@ -177,6 +204,10 @@ impl Target for Sqlite {
         self.added
     }
 
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
     fn never_build(&mut self) {
         self.may_build = false;
     }
@@ -186,7 +217,7 @@ impl Target for Sqlite {
     }
 
     fn folder(&self) -> PathBuf {
-        place::folder(&self.place).to_owned()
+        folder(&self.place).to_owned()
     }
 
     fn build(
@@ -194,12 +225,14 @@ impl Target for Sqlite {
         table: &Table,
         watch: &dyn ImportObserver,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
+        seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         if !self.is_fresh() {
-            return self.load_by_transfer(table, watch, fill);
+            return self.load_by_transfer(table, watch, fill, seal);
         }
         let fresh = NewDatabase::unnamed(&self.place)?;
         fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(reported)?;
+        seal()?;
         self.finish(fresh, watch)
     }
 

@@ -2,21 +2,19 @@
 //! whole. Until then nothing exists at the place, and after a failure the remains are removed. The kernel itself
 //! removes a file without a name, also when dyno is killed.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::libc;
-use tempfile::NamedTempFile;
 
-use crate::error::{BadInput, Input};
+use crate::building::{Building, folder};
+use crate::error::BadInput;
 
 /// Bytes that gather before the kernel is asked to write them to the device.
 const GATHERED: u64 = 4 << 20;
@@ -39,18 +37,7 @@ impl Passing {
 
     /// Gives it a hidden name while another program or library opens it by that name.
     pub fn opened<T>(&self, place: &Path, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-        match &self.0 {
-            Building::Named(file) => open(file.path()),
-            Building::Unnamed(file) => {
-                let prefix = hidden(place);
-                let mut names = tempfile::Builder::new();
-                let named = names.prefix(&prefix).make_in(folder(place), |path| name(file, path));
-                let named = named
-                    .map_err(plain)
-                    .with_context(|| format!("cannot name a file in {}", folder(place).display()))?;
-                open(named.path())
-            }
-        }
+        self.0.opened(place, open)
     }
 }
 
@@ -58,51 +45,6 @@ impl Passing {
 pub struct NewDatabase {
     file: Building,
     place: PathBuf,
-}
-
-/// The file that will be it.
-enum Building {
-    /// In no folder.
-    Unnamed(File),
-    /// Under a hidden name.
-    Named(NamedTempFile),
-}
-
-impl Building {
-    /// A file next to `place`, without a name where the file system has such files.
-    fn unnamed(place: &Path) -> Result<Building> {
-        // Giving it its name later needs the first of these.
-        let unnamed = Path::new("/proc/self/fd").exists().then(|| {
-            let mut options = OpenOptions::new();
-            // The mode is reduced by the user's umask, as SQLite does it.
-            options.read(true).write(true).mode(0o644).custom_flags(libc::O_TMPFILE);
-            options.open(folder(place))
-        });
-        match unnamed {
-            Some(Ok(file)) => Ok(Building::Unnamed(file)),
-            _ => Building::named(place),
-        }
-    }
-
-    fn named(place: &Path) -> Result<Building> {
-        let folder = folder(place);
-        let file = tempfile::Builder::new()
-            .prefix(&hidden(place))
-            .permissions(Permissions::from_mode(0o644))
-            .tempfile_in(folder);
-        let file = file
-            .map_err(plain)
-            .with_context(|| format!("cannot make a database in {}", folder.display()))
-            .input()?;
-        Ok(Building::Named(file))
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            Building::Unnamed(file) => file,
-            Building::Named(file) => file.as_file(),
-        }
-    }
 }
 
 impl NewDatabase {
@@ -125,10 +67,7 @@ impl NewDatabase {
 
     /// The path under which it is built; None without a name.
     pub fn path(&self) -> Option<&Path> {
-        match &self.file {
-            Building::Unnamed(_) => None,
-            Building::Named(file) => Some(file.path()),
-        }
+        self.file.path()
     }
 
     /// While `work` goes on, asks the kernel to write finished parts of the file to the device, so that syncing at the
@@ -158,30 +97,21 @@ impl NewDatabase {
         })
     }
 
-    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all.
-    pub fn finish(self, sync: bool) -> Result<()> {
+    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all. Returns why a
+    /// power cut may lose it all the same.
+    ///
+    /// # Errors
+    /// Nothing was loaded.
+    pub fn finish(self, sync: bool) -> Result<Option<io::Error>> {
         if sync {
             self.file().sync_all().context("cannot sync the database; nothing was loaded")?;
         }
         let place = &self.place;
-        let named = match self.file {
-            Building::Unnamed(file) => name(&file, place),
-            Building::Named(file) => file.persist_noclobber(place).map(drop).map_err(|error| error.error),
-        };
-        named.with_context(|| {
+        self.file.take_place(place).with_context(|| {
             format!("cannot move the database to {}; nothing was loaded", place.display())
         })?;
-        if sync {
-            let folder = folder(place);
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            synced.with_context(|| {
-                format!(
-                    "{} is loaded, but its folder could not be synced: a power cut may lose it",
-                    place.display()
-                )
-            })?;
-        }
-        Ok(())
+        let synced = || File::open(folder(place)).and_then(|folder| folder.sync_all());
+        Ok(sync.then(synced).and_then(Result::err))
     }
 }
 
@@ -229,24 +159,6 @@ fn refuse_stale(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An error of the crate tempfile without the name that it made up.
-fn plain(error: io::Error) -> io::Error {
-    let text = error.to_string();
-    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
-}
-
-/// The prefix of hidden names next to a place.
-pub fn hidden(place: &Path) -> String {
-    format!(".{}.dyno-", place.file_name().unwrap_or_default().to_string_lossy())
-}
-
-/// Gives a name to a file without one, if no file has that name.
-fn name(file: &File, place: &Path) -> io::Result<()> {
-    let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let follow = AtFlags::AT_SYMLINK_FOLLOW;
-    Ok(nix::unistd::linkat(AT_FDCWD, descriptor.as_str(), AT_FDCWD, place, follow)?)
-}
-
 /// Says that it is done when it is dropped.
 pub struct Done<'a>(pub &'a AtomicBool);
 
@@ -254,11 +166,6 @@ impl Drop for Done<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// The folder of a file.
-pub fn folder(place: &Path) -> &Path {
-    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn write_out(file: &File, from: u64, length: u64) {
@@ -275,6 +182,7 @@ pub fn exists(place: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;

@@ -3,9 +3,10 @@
 use anyhow::{Result, bail};
 
 use super::connection::Connection;
-use super::{ForeignKeys, feed};
+use super::feed;
 use crate::table::{Column, Table};
 use crate::target::Existing;
+use crate::target::literal;
 use crate::value::Kind;
 
 /// The statements that are executed around the rows.
@@ -18,15 +19,34 @@ pub struct Statements {
     pub after: Vec<String>,
 }
 
+/// The foreign keys of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignKeys {
+    /// The table has no foreign keys.
+    None,
+    /// They refer to other tables, so each row can be judged alone.
+    Others,
+    /// One refers to the table itself: rows are judged when all are in.
+    Itself,
+}
+
+/// The form of the statement that takes the rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Insertion {
+    /// The words before INTO.
+    pub verb: &'static str,
+    /// True if the statement takes one row and runs for each.
+    pub one_by_one: bool,
+}
+
 /// The statements that load a table.
 ///
-/// A table that is replaced gets back what was `attached` to it, unless a new index has its name. With `one_by_one` the
-/// statement takes one row.
+/// A table that is replaced gets back what was `attached` to it, unless a new index has its name.
 pub fn statements(
     table: &Table,
     existing: Existing,
     attached: &[(String, String)],
-    one_by_one: bool,
+    insertion: Insertion,
 ) -> Statements {
     let name = quoted(&table.name);
     let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
@@ -37,14 +57,15 @@ pub fn statements(
     if existing != Existing::Append {
         before.push(create(table));
     }
-    let limit = if one_by_one && existing == Existing::Append { " LIMIT 1" } else { "" };
+    let limit = if insertion.one_by_one { " LIMIT 1" } else { "" };
     let merge = merge(table);
     // Without it ON would be read as a join's.
     let filter = if merge.is_empty() { "" } else { " WHERE true" };
     let insert = format!(
-        "INSERT OR FAIL INTO {name} ({}) SELECT * FROM {}{filter}{limit}{merge}",
+        "{} INTO {name} ({}) SELECT * FROM {}{filter}{limit}{merge}",
+        insertion.verb,
         columns.join(", "),
-        feed::NAME
+        feed::TABLE
     );
     let new: Vec<String> = table.indexes.iter().map(|index| index_name(table, index)).collect();
     let is_kept = |name: &String| {
@@ -80,6 +101,17 @@ pub fn attached(connection: &Connection, table: &str) -> Result<Vec<(String, Str
         (row.next().unwrap_or_default(), row.next().unwrap_or_default())
     };
     Ok(rows.into_iter().map(pair).collect())
+}
+
+/// True if the table says what becomes of a row that violates a constraint, as in `UNIQUE ON CONFLICT REPLACE`.
+pub fn resolves_conflicts(connection: &Connection, table: &str) -> Result<bool> {
+    let sql = connection.value(&format!(
+        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = {} COLLATE NOCASE",
+        literal(table)
+    ))?;
+    let words: Vec<String> =
+        sql.unwrap_or_default().split_whitespace().map(str::to_ascii_uppercase).collect();
+    Ok(words.windows(2).any(|pair| pair[0].ends_with("ON") && pair[1].starts_with("CONFLICT")))
 }
 
 /// The foreign keys of a table.
@@ -192,24 +224,29 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
     let sql = format!(
         "SELECT name, type, pk > 0 FROM pragma_table_xinfo('{literal}') WHERE hidden = 0 ORDER BY cid"
     );
+    let is_strict = connection.value(&format!(
+        "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = '{literal}' COLLATE NOCASE"
+    ))?;
+    let is_strict = is_strict.as_deref() == Some("1");
     let columns = connection.rows(&sql)?.into_iter().map(|row| {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
         let required = row.next().as_deref() == Some("1");
-        Column { kind: affinity(&declared), name, declared, inferred: false, required }
+        Column { kind: affinity(&declared, is_strict), name, declared, inferred: false, required }
     });
     Ok(Some(columns.collect()))
 }
 
 /// The kind of values that a column of a declared type takes (<https://sqlite.org/datatype3.html>, section 3.1).
-fn affinity(declared: &str) -> Kind {
+/// ANY keeps values as they are in a table that is STRICT; in others it is a word without a meaning, as DATE is.
+fn affinity(declared: &str, is_strict: bool) -> Kind {
     let declared = declared.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
     if has(&["INT"]) {
         Kind::INTEGER
     } else if has(&["CHAR", "CLOB", "TEXT"]) {
         Kind::TEXT
-    } else if declared.is_empty() || has(&["BLOB"]) || declared == "ANY" {
+    } else if declared.is_empty() || has(&["BLOB"]) || is_strict && declared == "ANY" {
         Kind::AsIs
     } else if has(&["REAL", "FLOA", "DOUB"]) {
         Kind::Real
@@ -224,10 +261,12 @@ mod tests {
 
     #[test]
     fn declared_types_have_the_affinity_that_sqlite_gives_them() {
-        assert_eq!(affinity("BIGINT UNSIGNED"), Kind::INTEGER);
-        assert_eq!(affinity("varchar(20)"), Kind::TEXT);
-        assert_eq!(affinity("double precision"), Kind::Real);
-        assert_eq!(affinity("DECIMAL(8,2)"), Kind::Numeric);
-        assert_eq!((affinity(""), affinity("BLOB")), (Kind::AsIs, Kind::AsIs));
+        let lax = |declared: &str| affinity(declared, false);
+        assert_eq!(lax("BIGINT UNSIGNED"), Kind::INTEGER);
+        assert_eq!(lax("varchar(20)"), Kind::TEXT);
+        assert_eq!(lax("double precision"), Kind::Real);
+        assert_eq!(lax("DECIMAL(8,2)"), Kind::Numeric);
+        assert_eq!((lax(""), lax("BLOB")), (Kind::AsIs, Kind::AsIs));
+        assert_eq!((lax("ANY"), affinity("any", true)), (Kind::Numeric, Kind::AsIs));
     }
 }

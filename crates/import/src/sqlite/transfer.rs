@@ -11,9 +11,10 @@ use sqlite_pages::Pages;
 
 use super::connection::Connection;
 use super::load::{in_transaction, interruptible};
-use super::place::{Passing, hidden};
+use super::place::Passing;
 use super::schema::quoted;
 use super::{Sqlite, reported};
+use crate::building::hidden;
 use crate::fill::Filled;
 use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
@@ -91,6 +92,7 @@ impl Sqlite {
         table: &Table,
         watch: &dyn ImportObserver,
         fill: &dyn Fn(&Pages) -> Result<Filled>,
+        seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         let passing = Passing::beside(&self.place)?;
         let columns = bare(&table.columns).context("a column of another type, which is a fault of dyno")?;
@@ -106,7 +108,8 @@ impl Sqlite {
             let moved = || connection.execute(&statement(&table.name));
             interruptible(connection, watch, || {
                 moved().context("SQLite cannot take the rows; nothing was loaded")
-            })
+            })?;
+            seal()
         })
     }
 }

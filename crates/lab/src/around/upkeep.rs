@@ -47,7 +47,9 @@ impl Upkeep {
         let from = Instant::now()
             + Duration::from_millis(250)
             + CONNECT_DELAY_PER_CLIENT * clients.max().unwrap_or(1);
-        let address = Box::new(server.clone());
+        // The trial's own database is made and removed meanwhile.
+        let database = job.maintenance.as_ref().and_then(|maintenance| maintenance.database.clone());
+        let address = Box::new(Server { database, ..server.clone() });
         match speaks {
             Some("postgres") => Upkeep::Server(MonitoredServer {
                 address,

@@ -177,8 +177,8 @@ fn run_queue_wait(measured: Option<(u64, u64)>) -> Check {
         // Kernels without the statistics have no such file, or one that stays at zero.
         None | Some((0, _)) => Check::warning(
             subject,
-            "the kernel does not tell (/proc/self/schedstat)",
-            "how long work waits for a CPU cannot be told here; keep the machine quiet and ask for more trials",
+            "the kernel does not report it (/proc/self/schedstat)",
+            "how long work waits for a CPU is unknown here; keep the machine quiet and ask for more trials",
         ),
         Some((ran, waited)) => {
             let share = percent(waited, ran + waited);

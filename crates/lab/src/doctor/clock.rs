@@ -30,7 +30,7 @@ fn source(name: Option<&str>) -> Check {
             "a slow clock that the kernel falls back to when it does not trust the processor's counter; see \
              the kernel log for `clocksource`, and `tsc=reliable` of the kernel",
         ),
-        None => Check::note(subject, "unknown", "the kernel does not tell; see the cost of a reading"),
+        None => Check::note(subject, "unknown", "the kernel does not report it; see the cost of a reading"),
     }
 }
 

@@ -132,7 +132,7 @@ fn device_kind(device: &Device) -> Check {
             "a sync waits for the platter, so sync-bound tests show the disk and little of the engine",
         ),
         Some(false) => Check::good(subject, found("solid-state disk")),
-        None => Check::note(subject, found("unknown kind"), "the kernel does not tell its kind"),
+        None => Check::note(subject, found("unknown kind"), "the kernel does not report its kind"),
     }
 }
 
@@ -150,7 +150,7 @@ fn write_cache(device: &Device, machine: &Machine) -> Check {
             Check::note(subject, "write through", advice)
         }
         other => {
-            Check::note(subject, other.unwrap_or("unknown"), "the kernel does not tell whether syncs flush")
+            Check::note(subject, other.unwrap_or("unknown"), "the kernel does not report whether syncs flush")
         }
     }
 }

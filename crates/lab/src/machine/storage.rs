@@ -99,7 +99,7 @@ fn without_people(point: &Path) -> String {
 }
 
 /// Options whose values bear on speed or safety. Values of others may be people, hosts or paths.
-const TELLING: &[&str] = &[
+const SHOWN_OPTIONS: &[&str] = &[
     "actimeo",
     "allocsize",
     "barrier",
@@ -135,7 +135,7 @@ const TELLING: &[&str] = &[
 
 fn public_option(option: &str) -> String {
     match option.split_once('=') {
-        Some((key, _)) if !TELLING.contains(&key) => format!("{key}=…"),
+        Some((key, _)) if !SHOWN_OPTIONS.contains(&key) => format!("{key}=…"),
         _ => option.to_owned(),
     }
 }

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use dyno_launch::placed::prepare;
 
 use super::*;
 

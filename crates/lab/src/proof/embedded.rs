@@ -4,14 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{Contender, Key};
+use dyno_engine::{Contender, Key, ScratchServer};
 use dyno_plan::probe;
-use dyno_protocol::{Secret, Server, Setting, Test, Value};
+use dyno_protocol::{Secret, Setting, Test, Value};
+use dyno_record::{Attempt, EncryptionProof, MARKED_ROWS};
 
 use super::plant;
 use super::search::{Bytes, look_through};
 use super::watch::FileWatch;
-use super::{Attempt, Proof, judge};
 use crate::scratch::Scratch;
 use crate::trial::{Outcome, Servers, Trial, TrialOptions};
 
@@ -29,7 +29,7 @@ pub struct Prover<'a> {
 pub struct Opening<'a> {
     pub settings: &'a [Setting],
     pub key: Option<&'a Secret>,
-    pub server: Option<Server>,
+    pub server: Option<ScratchServer>,
     pub directory: &'a Path,
 }
 
@@ -38,8 +38,8 @@ impl Prover<'_> {
     ///
     /// # Errors
     /// It cannot be planted or looked for at all; or the run is asked to stop.
-    pub fn prove(&mut self, contender: &Contender) -> Result<Proof> {
-        let mut proof = Proof { encrypts: contender.encrypts(), ..Proof::default() };
+    pub fn prove(&mut self, contender: &Contender) -> Result<EncryptionProof> {
+        let mut proof = EncryptionProof { encrypts: contender.encrypts(), ..EncryptionProof::default() };
         match contender.engine.is_server() {
             true => self.server(contender, &mut proof)?,
             false => self.embedded(contender, &mut proof)?,
@@ -47,11 +47,10 @@ impl Prover<'_> {
         if contender.file_system.is_some() {
             self.try_to_mount(contender, &mut proof)?;
         }
-        judge(&mut proof);
         Ok(proof)
     }
 
-    fn embedded(&mut self, contender: &Contender, proof: &mut Proof) -> Result<()> {
+    fn embedded(&mut self, contender: &Contender, proof: &mut EncryptionProof) -> Result<()> {
         let place = self.servers.place(contender)?;
         let directory = self.scratch.trial_in(&place)?;
         let marker = plant::marker()?;
@@ -75,7 +74,8 @@ impl Prover<'_> {
         let wrong = Opening { settings, key: other.as_ref().map(Key::secret), ..no_key };
         proof.wrong_key = Some(self.attempt(contender, &wrong)?);
         let right = Opening { key: contender.engine_key(), ..wrong };
-        check_opens(&self.attempt(contender, &right)?, proof);
+        // The right key must open what the wrong ones must not, or refusing proves nothing.
+        proof.own_key = Some(self.attempt(contender, &right)?);
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Prover<'_> {
             Outcome::Finished => {
                 let row = trial.answers.first().and_then(|answer| answer.kept.first());
                 let whole = row.and_then(|row| row.first()) == Some(&Value::Integer(plant::ROWS));
-                let said = if whole { "gave the marked rows" } else { "gave other rows than were put" };
+                let said = if whole { MARKED_ROWS } else { "gave other rows than were put" };
                 Ok(Attempt { refused: false, said: said.to_owned() })
             }
         }
@@ -125,17 +125,19 @@ impl Prover<'_> {
         test: impl FnOnce(&Path) -> Result<Test>,
     ) -> Result<Trial> {
         let inputs = self.scratch.trial()?;
+        let contender = &Contender { settings: opening.settings.to_vec(), ..contender.clone() };
         let mut job = probe(contender, opening.directory);
-        job.settings = opening.settings.to_vec();
         job.key = opening.key.cloned();
-        job.server = opening.server.clone();
+        if let Some(served) = &opening.server {
+            self.conduct.serve_version(contender, &mut job, served, None)?;
+        }
         job.tests.push(test(inputs.path())?);
-        self.conduct.run(&contender.runner.command(), &job, |_| {})
+        self.conduct.run(contender, &job, |_| {})
     }
 
     /// The files of an encrypted file system must not be mounted with another key. Without one there is only
     /// what was searched.
-    fn try_to_mount(&mut self, contender: &Contender, proof: &mut Proof) -> Result<()> {
+    fn try_to_mount(&mut self, contender: &Contender, proof: &mut EncryptionProof) -> Result<()> {
         let place = self.scratch.trial()?;
         let other = contender.key.as_ref().map(Key::another).context("there is no key")?;
         let said = self.servers.mounted(contender)?.refuses(place.path(), &other)?;
@@ -145,15 +147,8 @@ impl Prover<'_> {
     }
 }
 
-/// The right key must open what the wrong ones must not, or refusing proves nothing.
-pub fn check_opens(attempt: &Attempt, proof: &mut Proof) {
-    if attempt.said != "gave the marked rows" {
-        proof.troubles.push(format!("opened again with its own key, it said: {}", attempt.said));
-    }
-}
-
 /// Records what the engine reported of its cipher.
-pub fn take_cipher(contender: &Contender, trial: &Trial, proof: &mut Proof) {
+pub fn take_cipher(contender: &Contender, trial: &Trial, proof: &mut EncryptionProof) {
     let Some(encryption) = contender.engine.encryption().filter(|_| contender.engine_key().is_some()) else {
         return;
     };
@@ -166,7 +161,7 @@ pub fn examine(
     contender: &Contender,
     files: &[(PathBuf, File)],
     marker: &str,
-    proof: &mut Proof,
+    proof: &mut EncryptionProof,
 ) -> Result<()> {
     let mut needles = vec![marker.as_bytes().to_vec()];
     if let Some(key) = &contender.key {
@@ -190,7 +185,7 @@ pub fn examine(
             proof.marker_in.push(name.clone());
         }
         if found[1..].contains(&true) {
-            proof.troubles.push(format!("the key stands in {name}"));
+            proof.key_in.push(name);
         }
     }
     proof.entropy = bytes.entropy();

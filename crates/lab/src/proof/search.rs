@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn entropy_tells_text_from_noise() {
+    fn entropy_separates_text_from_noise() {
         let entropy = |bytes: &[u8]| {
             let mut counted = Bytes::default();
             look_through(&file(bytes), &[], Some(&mut counted)).unwrap();

@@ -3,14 +3,15 @@
 use anyhow::Result;
 use dyno_engine::{Contender, Key};
 use dyno_protocol::{Secret, Setting};
+use dyno_record::{Attempt, EncryptionProof};
 
-use super::embedded::{Opening, Prover, check_opens, examine, take_cipher};
+use super::embedded::{Opening, Prover, examine, take_cipher};
+use super::plant;
 use super::watch::FileWatch;
-use super::{Attempt, Proof, plant};
 use crate::server::{Installation, PrivateServer, scratch_name};
 
 impl Prover<'_> {
-    pub(super) fn server(&mut self, contender: &Contender, proof: &mut Proof) -> Result<()> {
+    pub(super) fn server(&mut self, contender: &Contender, proof: &mut EncryptionProof) -> Result<()> {
         let marker = plant::marker()?;
         let place = self.servers.place(contender)?;
         let watched = self.files_of(contender, &place)?;
@@ -47,8 +48,7 @@ impl Prover<'_> {
         proof.without_key = Some(self.start_again(contender, started, &without, None)?);
         let wrong = other.as_ref().map(Key::secret);
         proof.wrong_key = Some(self.start_again(contender, started, settings, wrong)?);
-        let attempt = self.start_again(contender, started, settings, contender.engine_key())?;
-        check_opens(&attempt, proof);
+        proof.own_key = Some(self.start_again(contender, started, settings, contender.engine_key())?);
         Ok(())
     }
 

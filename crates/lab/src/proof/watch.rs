@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::server::descendants;
+use dyno_launch::descendants;
 
 /// The interval between two looks. A journal lives for the time of a transaction, and those that are planted are made to
 /// take much longer.

@@ -28,7 +28,7 @@ impl Runner<'_> {
             members.push(self.member(run, index, &folder));
             folders.push(folder);
         }
-        let tests: Vec<String> = self.plan.tests.iter().map(|test| test.id.clone()).collect();
+        let tests: Vec<String> = self.plan.tests.iter().map(|test| test.record.id.clone()).collect();
         if let Some(&first) = contenders.first() {
             self.observer.trial_begins(first, run);
         }
@@ -39,7 +39,11 @@ impl Runner<'_> {
             }
         };
         let watch = |test: usize| observer.test_begins(test, run);
-        let sliced = self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch, settle);
+        let mut sliced =
+            self.conduct.run_together(&members, &tests, random, &mut state.metronome, watch, settle);
+        for (member, one) in members.iter().zip(&mut sliced) {
+            self.conduct.read_again(&member.contender, &member.job, None, &mut one.trial);
+        }
         for ((&index, folder), one) in contenders.iter().zip(&folders).zip(&sliced) {
             self.leave(index, &one.trial.outcome, folder.path());
         }
@@ -60,10 +64,10 @@ impl Runner<'_> {
         let writing = writing.collect();
         let job = Job { turns: true, ..self.plan.job(contender, folder.path()) };
         InterleavedTrial {
+            contender: contender.clone(),
             command: contender.runner.command(),
             job,
             expected: expected(run, index),
-            harness: contender.engine.harness,
             alone: writing,
         }
     }
@@ -71,7 +75,7 @@ impl Runner<'_> {
 
 /// What each test took a contender in its newest trial.
 fn expected(run: &Run, contender: usize) -> Expected {
-    let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.is_extra());
     let samples = trials.flat_map(|trial| &trial.samples).map(|sample| &sample.sample);
     let pace =
         |sample: &Sample| Pace { ns: sample.section.nanoseconds as f64, operations: sample.operations };

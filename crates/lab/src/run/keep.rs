@@ -9,6 +9,7 @@ use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TrialRecord};
 
 use super::sustain::{RateSearch, sought};
 use super::{MAX_FAILURES, Runner, State, TrialSlot, TrialStep};
+use crate::around::Readings;
 use crate::content::{Contents, Mapped, is_script};
 use crate::machine::cap;
 use crate::server::identified;
@@ -46,7 +47,10 @@ impl Runner<'_> {
             !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
         });
         let mut trial = confirm(trial, contender, self.proofs, index, run);
-        if let Err(message) = self.identify(&trial, &mut state.contents, index, run) {
+        // The file of a counted trial's process is the simulated processor's.
+        let identified =
+            if when.counted { Ok(()) } else { self.identify(&trial, &mut state.contents, index, run) };
+        if let Err(message) = identified {
             trial.refuse(message);
         }
         let failure = match trial.outcome {
@@ -57,28 +61,25 @@ impl Runner<'_> {
         // The harness keeps nothing.
         if !contender.engine.harness {
             for (sample, answer) in trial.samples.iter().zip(&mut answers) {
-                count_lost(sample, answer, self.plan.acknowledged(&sample.test));
+                let planned = self.plan.test(&sample.test);
+                count_lost(sample, answer, planned.map_or(&[], |test| &test.acknowledged));
             }
         }
-        let cuts = cuts.into_iter().chain(std::iter::repeat(None));
-        let samples = trial.samples.into_iter().zip(answers).zip(cuts);
-        let samples: Vec<SampleRecord> = samples
-            .map(|((sample, answer), cut)| SampleRecord {
-                answer: run.keep_answer(answer),
-                extrapolated_to: self.plan.whole(index, &sample),
-                judged_percentile: self.plan.judged_percentile(&sample.test),
-                due: self.plan.due(&sample.test).filter(|_| seeking.is_empty()),
-                sought: sought(run, &seeking, &sample),
-                around: trial.readings.of(&sample),
-                slices: cut.map(|cut| cut.slices),
-                beat_ns: cut.and_then(|cut| cut.beat_ns),
-                sample,
-            })
-            .collect();
-        let TrialSlot { block, latency, began_ns } = when;
+        let reported = trial.samples.into_iter().zip(answers);
+        let samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
+        let TrialSlot { block, latency, counted, began_ns } = when;
         let others = trial.others;
-        let record =
-            TrialRecord { block, contender: index, latency, began_ns, others, beat_ns, samples, failure };
+        let record = TrialRecord {
+            block,
+            contender: index,
+            latency,
+            counted,
+            began_ns,
+            others,
+            beat_ns,
+            samples,
+            failure,
+        };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
         let failures = &mut state.failures[index];
@@ -92,9 +93,35 @@ impl Runner<'_> {
         }
         TrialStep::Done
     }
-}
 
-impl Runner<'_> {
+    /// The samples of a trial with what its runner does not know of them.
+    fn samples(
+        &self,
+        run: &mut Run,
+        index: usize,
+        seeking: &[RateSearch],
+        readings: &Readings,
+        reported: impl Iterator<Item = (Sample, Answer)>,
+        cuts: Vec<Option<SampleSlices>>,
+    ) -> Vec<SampleRecord> {
+        let cuts = cuts.into_iter().chain(std::iter::repeat(None));
+        let records = reported.zip(cuts).map(|((sample, answer), cut)| {
+            let planned = self.plan.test(&sample.test);
+            SampleRecord {
+                answer: run.keep_answer(answer),
+                extrapolated_to: planned.and_then(|test| test.whole[index]),
+                judged_percentile: planned.and_then(|test| test.judged_percentile),
+                due: planned.and_then(|test| test.due).filter(|_| seeking.is_empty()),
+                sought: sought(run, seeking, &sample),
+                around: readings.of(&sample),
+                slices: cut.map(|cut| cut.slices),
+                beat_ns: cut.and_then(|cut| cut.beat_ns),
+                sample,
+            }
+        });
+        records.collect()
+    }
+
     /// Takes into the record which files a trial executed, by their content.
     ///
     /// # Errors

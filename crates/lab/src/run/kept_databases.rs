@@ -10,8 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use dyno_engine::ScratchServer;
 use dyno_plan::Plan;
-use dyno_protocol::Server;
 
 use crate::scratch::Scratch;
 
@@ -46,7 +46,7 @@ impl KeptDatabases {
 
     /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other contender
     /// has. A trial removes the database that the one before it left.
-    pub(super) fn name(&mut self, contender: usize, server: &mut Server) {
+    pub(super) fn name(&mut self, contender: usize, server: &mut ScratchServer) {
         server.scratch = format!("{}_{contender}", server.scratch);
         server.keep = true;
         self.places.insert(contender, Place::Server(server.scratch.clone()));

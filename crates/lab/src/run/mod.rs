@@ -5,6 +5,7 @@
 //! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
 //! that is long: a crash loses seconds of work.
 
+mod counting;
 mod interleaved;
 mod keep;
 mod kept_databases;
@@ -31,6 +32,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
+pub use counting::can_count;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
@@ -41,11 +43,11 @@ const UNSAVED: Duration = Duration::from_secs(10);
 /// Failures in a row after which a contender is tried no more.
 const MAX_FAILURES: u32 = 2;
 
-/// Who watches a run; every method may do nothing.
+/// Receives what happens in a run; every method may do nothing.
 pub trait Observer {
-    /// It is looked whether a contender (by position) encrypts, before the first block.
+    /// The files of a contender (by position) are about to be searched for plaintext, before the first block.
     fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
-    /// It is looked what transactions of a contender (by position) see of one another, before the first block.
+    /// The transactions of a contender (by position) are about to be probed for anomalies, before the first block.
     fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
@@ -62,11 +64,11 @@ pub trait Observer {
     fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
     /// A contender takes no further part.
     fn dropped(&mut self, _contender: usize, _failure: &Failure, _run: &Run) {}
-    /// Something that people should know.
+    /// A warning for people.
     fn warn(&mut self, _message: &str) {}
 }
 
-/// What a run needs beside its record.
+/// What a run needs besides its record.
 pub struct Runner<'a> {
     /// What to do.
     pub plan: &'a Plan,
@@ -84,13 +86,13 @@ pub struct Runner<'a> {
     /// contender whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
     /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
-    /// its clients begin one as soon as they are free. What that depends on is no business of who measures either.
+    /// its clients begin one as soon as they are free. The verdict defines this too.
     pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
     /// The databases of the newest trials, where they are kept.
     pub left: Option<&'a mut KeptDatabases>,
     /// How often runners report what clients of a mix do, where they can; whole seconds.
     pub every: Option<Duration>,
-    /// Who watches.
+    /// Receives what happens.
     pub observer: &'a mut dyn Observer,
 }
 
@@ -99,6 +101,8 @@ pub struct Runner<'a> {
 struct TrialSlot {
     block: u32,
     latency: bool,
+    /// Whether a program around the runner counts what it does.
+    counted: bool,
     /// In nanoseconds since the run began.
     began_ns: u64,
 }
@@ -117,7 +121,7 @@ struct State {
 
 impl State {
     fn when(&self, block: u32, latency: bool) -> TrialSlot {
-        TrialSlot { block, latency, began_ns: nanoseconds(self.began.elapsed()) }
+        TrialSlot { block, latency, counted: false, began_ns: nanoseconds(self.began.elapsed()) }
     }
 
     /// Those that have not failed too often.
@@ -176,7 +180,9 @@ impl Runner<'_> {
             };
             if let Some(ended) = stop.decide(block, is_precise) {
                 run.ended = ended;
-                self.latencies(run, block, &mut state)?;
+                if let TrialStep::Done = self.latencies(run, &mut state)? {
+                    self.counts(run, &mut state)?;
+                }
                 break;
             }
             self.save(run);
@@ -189,11 +195,7 @@ impl Runner<'_> {
         let mut random = block_order(run.schedule.seed, block);
         let mut order: Vec<usize> = state.alive().collect();
         order.shuffle(&mut random);
-        let together: Vec<usize> = if state.turns {
-            order.iter().copied().filter(|&index| run.contenders[index].apart.is_none()).collect()
-        } else {
-            Vec::new()
-        };
+        let together: Vec<usize> = if state.turns { slicing(run, &order) } else { Vec::new() };
         let mut saved = Instant::now();
         for contender in order {
             let step = if !together.contains(&contender) {
@@ -216,27 +218,46 @@ impl Runner<'_> {
     }
 
     /// After the measured blocks, the trials in which every operation is timed by itself.
-    fn latencies(&mut self, run: &mut Run, last: u32, state: &mut State) -> Result<()> {
-        if !run.schedule.latency {
-            return Ok(());
-        }
-        for block in last + 1..=last + LATENCY_TRIALS {
+    fn latencies(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
+        let trials = if run.schedule.latency { LATENCY_TRIALS } else { 0 };
+        self.extra(run, state, trials, |state, block| state.when(block, true))
+    }
+
+    /// After all others, the trials in which a program around the runner counts.
+    fn counts(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
+        let trials = if run.schedule.counts { counting::PASSES } else { 0 };
+        self.extra(run, state, trials, |state, block| TrialSlot { counted: true, ..state.when(block, false) })
+    }
+
+    /// Trials after the measured ones: `trials` blocks of them.
+    fn extra(
+        &mut self,
+        run: &mut Run,
+        state: &mut State,
+        trials: u32,
+        when: fn(&State, u32) -> TrialSlot,
+    ) -> Result<TrialStep> {
+        let last = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        for block in last + 1..=last + trials {
             self.save(run);
             let mut order: Vec<usize> = state.alive().collect();
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
-                let when = state.when(block, true);
+                let when = when(state, block);
+                if when.counted && !self.plan.contenders[contender].runner.counts {
+                    continue;
+                }
                 if let TrialStep::Stopped = self.trial(run, state, when, contender)? {
                     run.ended = Ended::Interrupted;
-                    return Ok(());
+                    return Ok(TrialStep::Stopped);
                 }
             }
             run.elapsed_ns = nanoseconds(state.began.elapsed());
         }
-        Ok(())
+        Ok(TrialStep::Done)
     }
 
-    /// Saves the record between trials. A failure is told and the run goes on: what was saved before is
+    /// Saves the record between trials. A failure is reported and the run goes on: what was saved before is
     /// still there, and space may be back by the next block.
     fn save(&mut self, run: &Run) {
         if let Err(error) = self.file.save(run) {
@@ -260,6 +281,29 @@ fn sync_file_system(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = nix::unistd::syncfs(&folder);
     }
+}
+
+/// Those of some contenders that take turns, in their order.
+fn slicing(run: &Run, order: &[usize]) -> Vec<usize> {
+    order.iter().copied().filter(|&index| run.contenders[index].apart.is_none()).collect()
+}
+
+/// The order in which a run's seed puts the trials of these contenders in a block, given in the order of their names. Those
+/// that take turns are at the place of the first of them.
+pub fn order_of_block(run: &Run, block: u32, contenders: &[usize]) -> Vec<usize> {
+    let mut order = contenders.to_vec();
+    order.shuffle(&mut block_order(run.schedule.seed, block));
+    let is_extra = run.trials.iter().any(|trial| trial.block == block && trial.is_extra());
+    if block == 0 || !run.schedule.turns || is_extra {
+        return order;
+    }
+    let together = slicing(run, &order);
+    let at_place = |&contender: &usize| match together.first() {
+        Some(first) if *first == contender => together.clone(),
+        _ if together.contains(&contender) => Vec::new(),
+        _ => vec![contender],
+    };
+    order.iter().flat_map(at_place).collect()
 }
 
 fn block_order(seed: u64, block: u32) -> ChaCha8Rng {

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use dyno_protocol::{Job, Work};
 use dyno_record::Run;
 
+use super::counting::{counted, options};
 use super::keep::FinishedTrial;
 use super::sustain::RateSearch;
 use super::{Runner, State, TrialSlot, TrialStep, sync_scratch};
@@ -56,7 +57,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// Reaches the contender's server, if it has one, and goes through the tests. Tells at which rates it did, where these
+    /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where these
     /// are sought.
     fn measure(
         &mut self,
@@ -69,11 +70,20 @@ impl Runner<'_> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
+        let counts = when.counted.then(|| self.scratch.trial()).transpose()?;
+        let (contender, conduct) = match &counts {
+            None => (contender.clone(), self.conduct.clone()),
+            Some(folder) => (counted(contender, folder.path())?, options(self.conduct)),
+        };
+        let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
         let seeking = self.seek(run, index, when.block, &mut job)?;
-        job.server = self.servers.reach(contender)?;
-        if let (Some(left), Some(server), Some(_)) = (&mut self.left, &mut job.server, &contender.url) {
+        let mut served = self.servers.reach(contender)?;
+        if let (Some(left), Some(server), Some(_)) = (&mut self.left, &mut served, &contender.url) {
             left.name(index, server);
+        }
+        if let Some(served) = &served {
+            self.conduct.serve(contender, &mut job, served, self.servers)?;
         }
         if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
             ask_for_intervals(&mut job, every);
@@ -82,7 +92,7 @@ impl Runner<'_> {
             ask_for_statements(&mut job);
         }
         let observer = &mut *self.observer;
-        let mut trial = self.conduct.run_tidily(contender, &job, |report| match report {
+        let mut trial = conduct.run_whole(contender, &job, served.as_ref(), |report| match report {
             Report::Begins(test) => observer.test_begins(test, run),
             Report::Interval(interval) => observer.interval(&interval, run),
         })?;
@@ -95,6 +105,11 @@ impl Runner<'_> {
             *message = format!("{message}; {death}");
         }
         trial.left.iter().for_each(|left| self.observer.warn(left));
+        if let (true, Some(hello)) = (when.counted, &mut trial.hello) {
+            // It names a copy of its library, of which it knows no flags.
+            let known = run.contenders[index].hello.as_ref();
+            known.iter().for_each(|known| hello.build.clone_from(&known.build));
+        }
         Ok((trial, seeking))
     }
 

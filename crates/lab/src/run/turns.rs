@@ -84,7 +84,8 @@ pub fn apart_for_all(run: &mut Run, why: &str) {
 
 /// Why the tests of a run leave no room for turns.
 fn all_apart(plan: &Plan) -> Option<String> {
-    let has = |model: Model| plan.tests.iter().find(|test| test.model == model.name());
+    let has =
+        |model: Model| plan.tests.iter().map(|test| &test.record).find(|test| test.model == model.name());
     if let Some(test) = has(Model::Mix) {
         return Some(format!("test {} has many clients at work at once", test.id));
     }

@@ -5,10 +5,10 @@
 //! link, and everything after that goes by the descriptor. What cannot be removed stays.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -23,7 +23,9 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Removes the folders of dead runs in `parent`. What cannot be removed stays.
 pub fn sweep(parent: &Path) {
-    let Ok(opened) = File::open(parent) else { return };
+    // A FIFO of this name would wait for its other end.
+    let folder = OpenOptions::new().read(true).custom_flags(OFlag::O_DIRECTORY.bits()).open(parent);
+    let Ok(opened) = folder else { return };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if !name.to_str().is_some_and(|name| name.starts_with(PREFIX)) {

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_installed_is_told() {
+    fn what_cannot_be_installed_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
         let message = |name| install(name, folder.path(), &servers).unwrap_err().to_string();

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_told_apart_by_their_versions() {
+    fn servers_are_reported_apart_by_their_versions() {
         let engines = ["postgres", "mariadb", "mysql"].map(engine);
         for (said, name, version) in [
             ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n", "postgres", "15.14"),

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use dyno_engine::Memory;
+use dyno_launch::Interrupts;
 use dyno_protocol::{Secret, Setting};
 use dyno_record::Placement;
 
 use super::installation::Installation;
 use super::private::PrivateServer;
-use crate::interrupts::Interrupts;
 use crate::machine::available_memory;
 
 /// Memory that a server takes besides what its settings allow it, in bytes.

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{ServerEngine, Start};
+use dyno_engine::{ScratchServer, ServerEngine, Start};
+use dyno_launch::{Guard, Interrupts, placed, stopped_descendants};
 use dyno_protocol::{Secret, Server, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
@@ -21,14 +22,11 @@ use nix::unistd::Pid;
 use super::account::Account;
 use super::commands::start_command;
 use super::folders::Folders;
-use super::guard::Guard;
 use super::installation::Installation;
 use super::key_file::KeyFile;
-use super::process::{describe, stopped_descendants, tail};
+use super::process::{describe, tail};
 use super::segments::Segments;
 use super::{protocol, template};
-use crate::interrupts::Interrupts;
-use crate::placement;
 
 /// The time limit until a server accepts connections: one with large files or much memory has
 /// them to make first.
@@ -150,14 +148,12 @@ impl PrivateServer {
         &self.folders.data
     }
 
-    /// The address of the server, and the name of the database there: `scratch`.
-    pub fn connection(&self, scratch: &str) -> Server {
-        Server {
-            scratch: scratch.to_owned(),
-            version: self.engine.version.clone(),
-            process: Some(self.process()),
-            ..protocol::connection(self.engine.speaks, &self.folders, &self.how.user)
-        }
+    /// The server, with the name of a trial's database on it.
+    pub fn connection(&self, scratch: &str) -> ScratchServer {
+        let speaks = self.engine.speaks;
+        let server = protocol::connection(speaks, &self.folders, &self.how.user);
+        let server = Server { process: Some(self.process()), ..server };
+        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false }
     }
 
     /// The version that its program reports.
@@ -315,7 +311,7 @@ fn launch(
         file.give(&mut command);
     }
     command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
-    placement::prepare(placement, &mut command).context("cannot place the server")?;
+    placed::prepare(placement, &mut command).context("cannot place the server")?;
     account.prepare(&mut command, how.death);
     command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
 }

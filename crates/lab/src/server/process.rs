@@ -1,6 +1,6 @@
-//! Facts about a process: how it ended, what it wrote last, and its descendants.
+//! Facts about a process: how it ended and what it wrote last.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -8,10 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use nix::sys::signal::{Signal, kill, killpg};
+use dyno_launch::Interrupts;
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-
-use crate::interrupts::Interrupts;
 
 /// The most that is shown of a program's output: its end, in lines and in bytes.
 const SHOWN: (usize, usize) = (20, 4096);
@@ -70,94 +69,9 @@ pub fn run(
     Err(trouble)
 }
 
-/// The processes that descend from one, each after its parent, as far as they can be seen.
-pub fn descendants(of: u32) -> Vec<i32> {
-    let processes: Vec<(i32, i32)> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name before the last parenthesis may hold anything; state and parent follow it.
-            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-            Some((pid, parent))
-        })
-        .collect();
-    let mut found = vec![of.cast_signed()];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(processes.iter().filter(|process| process.1 == parent).map(|process| process.0));
-        next += 1;
-    }
-    found.split_off(1)
-}
-
-/// Stops a process and all that descend from it, and returns those that do. A process that runs may start another one
-/// while they are listed; one that is stopped cannot, so the list is whole once nothing new is found.
-pub fn stopped_descendants(of: u32) -> Vec<i32> {
-    let stop = |process: i32| {
-        let _ = kill(Pid::from_raw(process), Signal::SIGSTOP);
-    };
-    stop(of.cast_signed());
-    let mut found = Vec::new();
-    loop {
-        let new: Vec<i32> = descendants(of).into_iter().filter(|process| !found.contains(process)).collect();
-        if new.is_empty() {
-            return found;
-        }
-        new.iter().copied().for_each(stop);
-        found.extend(new);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-    use std::process::{Command, Stdio};
-
     use super::*;
-
-    #[test]
-    fn children_and_their_children_are_found() {
-        let script = "(echo; exec sleep 60) & wait";
-        let mut shell = Command::new("sh")
-            .args(["-c", script])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        shell.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
-        let found = descendants(shell.id());
-        assert_eq!(found.len(), 1, "{found:?}");
-        let above = descendants(std::process::id());
-        assert!(above.contains(&shell.id().cast_signed()) && above.contains(&found[0]), "{above:?}");
-        shell.kill().unwrap();
-        shell.wait().unwrap();
-        for child in found {
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(child), Signal::SIGKILL).unwrap();
-        }
-    }
-
-    #[test]
-    fn a_process_that_goes_on_starting_others_leaves_none() {
-        let script = "n=0; while [ $n -lt 2000 ]; do sleep 61.987 & n=$((n+1)); done; wait";
-        let mut shell = Command::new("sh").args(["-c", script]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        let found = stopped_descendants(shell.id());
-        shell.kill().unwrap();
-        shell.wait().unwrap();
-        assert!(!found.is_empty());
-        for child in found {
-            kill(Pid::from_raw(child), Signal::SIGKILL).unwrap();
-        }
-        let is_left = |process: &fs::DirEntry| {
-            fs::read(process.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x0061.987\0")
-        };
-        std::thread::sleep(Duration::from_millis(50));
-        let left = fs::read_dir("/proc").unwrap().flatten().filter(is_left).count();
-        assert_eq!(left, 0);
-    }
 
     #[test]
     fn only_the_end_of_a_log_is_shown() {

@@ -28,10 +28,7 @@ pub fn connection(speaks: Protocol, folders: &Folders, user: &str) -> Server {
         user: user.to_owned(),
         password: None,
         database,
-        scratch: String::new(),
-        keep: false,
         options: Default::default(),
-        version: Default::default(),
         process: None,
     }
 }

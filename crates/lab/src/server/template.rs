@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Argument;
+use dyno_launch::Interrupts;
 use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 
@@ -24,7 +25,6 @@ use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
 use super::process::{self, tail};
-use crate::interrupts::Interrupts;
 use crate::scratch::{self, Scratch};
 
 /// The data within a folder of the cache.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use dyno_engine::Contender;
-use dyno_protocol::{Build, Hello, Job, Server};
+use dyno_engine::{Contender, ScratchServer};
+use dyno_launch::Interrupts;
+use dyno_protocol::{Build, Hello, Job};
 
-use super::{Interrupts, Outcome, Report, Servers, Trial, TrialOptions};
+use super::{Outcome, Report, Servers, Trial, TrialOptions};
 
 /// What came of asking.
 #[derive(Debug)]
@@ -36,8 +37,8 @@ impl TrialOptions {
             return Reply::Missing(missing);
         }
         let mut trial = || -> Result<_> {
-            job.server = servers.reach(contender)?;
-            self.run_tidily(contender, &job, |_| {})
+            let served = self.attach(contender, &mut job, servers)?;
+            self.run_tidily(contender, &job, served.as_ref(), |_| {})
         };
         let why = match trial() {
             Err(_) if self.interrupts.signal().is_some() => return Reply::Interrupted(None),
@@ -45,8 +46,8 @@ impl TrialOptions {
             Ok(trial) => match (trial.outcome, trial.hello) {
                 (Outcome::Interrupted, _) => return Reply::Interrupted(trial.left),
                 (Outcome::Finished, Some(hello)) => return Reply::Here(Box::new(hello)),
-                (Outcome::Finished, None) => "the runner did not say who it is".to_owned(),
-                (Outcome::Failed { message, .. }, _) if trial.may_have_connected => {
+                (Outcome::Finished, None) => "the runner did not report its name".to_owned(),
+                (Outcome::Failed { message, .. }, _) if trial.may_have_connected && !trial.is_refused => {
                     return Reply::Broken { why: message, left: trial.left };
                 }
                 (Outcome::Failed { message, .. }, _) => message,
@@ -71,27 +72,27 @@ impl TrialOptions {
         &self,
         contender: &Contender,
         job: &Job,
+        served: Option<&ScratchServer>,
         on_report: impl FnMut(Report),
     ) -> Result<Trial> {
-        let mut trial = self.run(&contender.runner.command(), job, on_report)?;
+        let mut trial = self.run(contender, job, on_report)?;
         let may_leave = trial.outcome != Outcome::Finished && trial.may_have_connected;
-        if contender.url.is_some() && may_leave && !self.tidy(contender, job) {
-            let scratch = job.server.as_ref().map_or("", |server| &server.scratch);
-            let label = &contender.label;
+        if let Some(served) = served.filter(|_| may_leave && contender.url.is_some())
+            && !self.tidy(contender, &served.removal(job))
+        {
+            let (scratch, label) = (&served.scratch, &contender.label);
             trial.left =
                 Some(format!("the database {scratch} may be left on {label}; it can be dropped by hand"));
         }
         Ok(trial)
     }
 
-    /// Removes what a job that did not finish left on a server at a URL: a job without tests makes its database anew and
-    /// removes it. An interrupt does not keep it from that. Returns false where it did not come to its end.
-    fn tidy(&self, contender: &Contender, job: &Job) -> bool {
+    /// Removes a database by a job for that. An interrupt does not keep it from that. Returns false where it did not come to
+    /// its end.
+    fn tidy(&self, contender: &Contender, removal: &Job) -> bool {
         let timeout = self.timeout.min(TO_TIDY);
         let conduct = TrialOptions { interrupts: Interrupts::default(), timeout, ..self.clone() };
-        let server = job.server.clone().map(|server| Server { keep: false, ..server });
-        let job = Job { tests: Vec::new(), server, ..job.clone() };
-        let result = conduct.run(&contender.runner.command(), &job, |_| {});
+        let result = conduct.run(contender, removal, |_| {});
         matches!(&result, Ok(trial) if trial.outcome == Outcome::Finished)
     }
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::Result;
+use dyno_engine::Contender;
 use dyno_protocol::{Job, Waiting};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -28,14 +29,14 @@ pub type Expected = BTreeMap<String, Pace>;
 /// One of the trials that run side by side.
 #[derive(Debug)]
 pub struct InterleavedTrial {
+    /// The contender.
+    pub contender: Contender,
     /// The command that starts its runner.
     pub command: Vec<String>,
     /// Its job, which has turns.
     pub job: Job,
     /// The expected time of its tests.
     pub expected: Expected,
-    /// True if it is the harness, which takes almost no time and sets no contender's pace.
-    pub harness: bool,
     /// The tests, by place, in which it has the machine to itself. Neighbouring ones are one turn.
     pub alone: BTreeSet<usize>,
 }
@@ -156,9 +157,11 @@ impl Stage<'_> {
         }
     }
 
-    /// What each of some tests takes the quickest of some; the harness does not count.
+    /// What each of some tests takes the quickest of some; the harness, which takes almost no time, does not count.
     fn quickest(&self, seats: &[usize], tests: Range<usize>) -> Vec<Pace> {
-        let members = || seats.iter().map(|&seat| &self.members[seat]).filter(|member| !member.harness);
+        let members = || {
+            seats.iter().map(|&seat| &self.members[seat]).filter(|member| !member.contender.engine.harness)
+        };
         let quickest = |test: &String| {
             let paces = members().filter_map(|member| member.expected.get(test).copied());
             paces.min_by(|one, other| one.ns.total_cmp(&other.ns)).unwrap_or_default()
@@ -279,9 +282,8 @@ impl<'a> SlicedRunner<'a> {
 
     fn start(&mut self) -> State {
         let begin = || -> Result<Running> {
-            let mut text = serde_json::to_vec(&self.member.job)?;
-            text.push(b'\n');
-            Running::start(self.conduct, &self.member.command, &text, &self.member.job)
+            let member = self.member;
+            Running::start(self.conduct, &member.command, &member.contender, None, &member.job)
         };
         match begin() {
             Ok(running) => self.listen(Box::new(running)),

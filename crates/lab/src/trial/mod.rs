@@ -4,11 +4,11 @@
 //! judges nothing: what a sample means is the verdict's business.
 
 mod ask;
-mod family;
+mod attach;
+mod clients;
 mod interleaved;
-mod memory_cap;
+mod last;
 mod parts;
-mod process;
 mod reader;
 mod rounds;
 mod running;
@@ -17,7 +17,9 @@ mod servers;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use dyno_engine::Contender;
+use dyno_launch::Interrupts;
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
 use dyno_record::{Answer, Others, Placement, Sharing};
 
@@ -28,10 +30,8 @@ use crate::placement;
 use crate::scratch::Scratch;
 use running::{Pause, Running};
 
-pub use crate::interrupts::Interrupts;
 pub use ask::Reply;
 pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
-pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 pub use rounds::Pace;
 pub use servers::Servers;
 
@@ -48,7 +48,7 @@ pub struct Trial {
     pub(crate) mapped: Mapped,
     /// The same of the server, where dyno started one.
     pub(crate) server: Option<Mapped>,
-    /// What others took of the CPUs meanwhile; none where the kernel does not tell.
+    /// What others took of the CPUs meanwhile; none where the kernel does not report it.
     pub others: Option<Others>,
     /// What else went on meanwhile.
     pub(crate) readings: Readings,
@@ -56,6 +56,8 @@ pub struct Trial {
     pub outcome: Outcome,
     /// True if the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
     pub may_have_connected: bool,
+    /// True if the runner came to its end, and dyno does not take what it did.
+    pub(crate) is_refused: bool,
     /// Which database may be left on a server at a URL, in a sentence for the user.
     pub left: Option<String>,
 }
@@ -72,6 +74,7 @@ impl Trial {
     /// Makes a failure of it, because its samples are not of what was asked for.
     pub(crate) fn refuse(&mut self, message: String) {
         self.outcome = Outcome::Failed { test: None, message };
+        self.is_refused = true;
         self.samples.clear();
         self.answers.clear();
     }
@@ -138,25 +141,33 @@ impl TrialOptions {
     /// Runs a trial. `on_report` hears how far its runner is.
     ///
     /// Errors are those of starting the process; everything after that is in the outcome.
-    pub fn run(&self, command: &[String], job: &Job, on_report: impl FnMut(Report)) -> Result<Trial> {
-        let text = serde_json::to_vec(job).context("cannot write the job")?;
-        self.run_text(command, &text, job, on_report)
+    pub fn run(&self, contender: &Contender, job: &Job, on_report: impl FnMut(Report)) -> Result<Trial> {
+        self.run_by(contender, None, job, on_report)
     }
 
     /// Runs a trial with a job's text that may be anything, for checking what a runner makes of it; the
     /// events are held against `job`.
     pub fn run_text(
         &self,
-        command: &[String],
+        contender: &Contender,
         text: &[u8],
+        job: &Job,
+        on_report: impl FnMut(Report),
+    ) -> Result<Trial> {
+        self.run_by(contender, Some(text), job, on_report)
+    }
+
+    fn run_by(
+        &self,
+        contender: &Contender,
+        text: Option<&[u8]>,
         job: &Job,
         mut on_report: impl FnMut(Report),
     ) -> Result<Trial> {
         let watched = self.watched(job);
         let before = watched.moment();
-        let mut running = Running::start(self, command, text, job)?;
+        let mut running = Running::start(self, &contender.runner.command(), contender, text, job)?;
         let watch = ActivityMonitor::begin(job);
-        running.end_input();
         running.go_on(&mut on_report);
         let trial = running.finish();
         let readings = watch.end();
@@ -167,12 +178,11 @@ impl TrialOptions {
     /// Runs a trial of a job with turns; `give` says how many operations each turn has, by how far the runner is.
     pub fn run_in_turns(
         &self,
-        command: &[String],
+        contender: &Contender,
         job: &Job,
         mut give: impl FnMut(Waiting) -> u64,
     ) -> Result<Trial> {
-        let text = serde_json::to_vec(job).context("cannot write the job")?;
-        let mut running = Running::start(self, command, &[&text, &b"\n"[..]].concat(), job)?;
+        let mut running = Running::start(self, &contender.runner.command(), contender, None, job)?;
         while let Pause::Waiting(waiting) = running.go_on(&mut |_| {}) {
             running.give(give(waiting))?;
         }

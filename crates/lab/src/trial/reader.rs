@@ -1,8 +1,10 @@
 //! Reads what a runner says: events in the contract's order, collected into a trial.
 
-use dyno_protocol::{Event, Hello, Job, PROTOCOL, Test, Waiting, Work};
+use dyno_engine::Protocol;
+use dyno_protocol::{ClientPart, ClientsReady, Event, Hello, Job, PROTOCOL, Sample, Test, Waiting, Work};
 use dyno_record::Answer;
 
+use super::running::OutputEnd;
 use super::{Outcome, Report, Trial};
 
 /// How much of a runner's message is kept, in characters: an engine may quote a whole statement or value.
@@ -42,18 +44,42 @@ pub enum EventMeaning {
     More,
     /// The runner waits for a turn, and nothing comes before that.
     Waiting(Waiting),
+    /// Its clients, some of several processes, are ready to begin.
+    Ready(ClientsReady),
+    /// They are done.
+    Done,
     /// It was the last.
     Last,
+}
+
+/// How far the clients of a process are in a mix that several processes do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClientPhase {
+    /// They connect and prepare.
+    #[default]
+    Connecting,
+    /// They wait for the order to begin, or work.
+    Ready,
+    /// They are done.
+    Done,
 }
 
 /// Reads events in the contract's order.
 pub struct Reader {
     /// The tests of the job, by id.
     tests: Vec<String>,
+    /// For each test which of a mix's clients the process has, if others have the rest.
+    parts: Vec<Option<ClientPart>>,
+    /// How far these clients are.
+    phase: ClientPhase,
     /// True if the job has turns.
     turns: bool,
     /// Whether a test of the job asks for intervals.
     intervals: bool,
+    /// True if the job asks for answers only.
+    answers_only: bool,
+    /// Whose server it is: its protocol, and the user.
+    server: Option<(Protocol, String)>,
     state: State,
     /// How many operations of the test were done when the runner last waited.
     waited: Option<u64>,
@@ -65,11 +91,20 @@ impl Reader {
     /// Reads the events of a job.
     pub fn new(job: &Job) -> Reader {
         let tests = job.tests.iter().map(|test| test.id.clone()).collect();
+        let part = |test: &Test| match &test.work {
+            Work::Mix(mix) => mix.part,
+            _ => None,
+        };
         let asks = |test: &Test| matches!(&test.work, Work::Mix(mix) if mix.interval_ns.is_some());
         Reader {
             tests,
+            parts: job.tests.iter().map(part).collect(),
+            phase: ClientPhase::default(),
             turns: job.turns,
             intervals: job.tests.iter().any(asks),
+            answers_only: job.answers_only,
+            server: Protocol::parse(job.speaks.as_deref())
+                .zip(job.server.as_ref().map(|server| server.user.clone())),
             state: State::Hello,
             waited: None,
             trial: Trial::default(),
@@ -86,19 +121,39 @@ impl Reader {
         };
         match (event, self.state) {
             (Event::Hello(hello), State::Hello) => self.greet(hello)?,
+            (Event::Progress { test }, State::Between)
+                if self.answers_only && Some(&test) == self.next_test() =>
+            {
+                self.trial.samples.push(Sample { test, ..Sample::default() });
+                self.trial.answers.push(Answer::default());
+            }
             (Event::Progress { test }, State::Between) if Some(&test) == self.next_test() => {
                 on_report(Report::Begins(self.trial.samples.len()));
                 self.waited = None;
+                self.phase = ClientPhase::Connecting;
                 self.state = State::Running;
             }
             (Event::Waiting(waiting), State::Running) if self.turns && self.is_further(waiting) => {
                 self.waited = Some(waiting.done);
                 return Ok(EventMeaning::Waiting(waiting));
             }
+            (Event::Ready(ready), State::Running)
+                if self.part().is_some() && self.phase < ClientPhase::Done =>
+            {
+                self.phase = ClientPhase::Ready;
+                return Ok(EventMeaning::Ready(ready));
+            }
+            (Event::Done {}, State::Running) if self.phase == ClientPhase::Ready => {
+                self.phase = ClientPhase::Done;
+                return Ok(EventMeaning::Done);
+            }
             (Event::Interval(interval), State::Running) if self.intervals => {
                 on_report(Report::Interval(interval));
             }
-            (Event::Sample(sample), State::Running) if Some(&sample.test) == self.next_test() => {
+            (Event::Sample(sample), State::Running)
+                if Some(&sample.test) == self.next_test()
+                    && (self.part().is_none() || self.phase == ClientPhase::Done) =>
+            {
                 self.trial.samples.push(sample);
                 self.trial.answers.push(Answer::default());
                 self.state = State::Between;
@@ -112,7 +167,11 @@ impl Reader {
                 }
             }
             (Event::Failed(failed), State::Hello | State::Between | State::Running) => {
-                let message = shortened(&failed.message, LONGEST_MESSAGE);
+                let message = match &self.server {
+                    Some((speaks, user)) => dyno_engine::advice(&failed, *speaks, user),
+                    None => failed.message,
+                };
+                let message = shortened(&message, LONGEST_MESSAGE);
                 self.trial.outcome = Outcome::Failed { test: failed.test, message };
                 self.state = State::Failed;
             }
@@ -145,6 +204,47 @@ impl Reader {
         self.state == State::Between && self.trial.samples.is_empty()
     }
 
+    /// Which of a mix's clients the process has, in the test at work or to come.
+    fn part(&self) -> Option<ClientPart> {
+        self.parts.get(self.trial.samples.len()).copied().flatten()
+    }
+
+    /// The process in words, as the beginning of a sentence.
+    pub fn who(&self) -> String {
+        let joins = self.parts.iter().flatten().find(|part| part.before > 0).copied();
+        match joins.or_else(|| self.part().filter(|_| self.state == State::Running)) {
+            None => "the runner".to_owned(),
+            Some(part) => format!("client {} of {}, a process of its own,", part.before + 1, part.of),
+        }
+    }
+
+    /// How far its clients are in a mix that several processes do.
+    pub fn phase(&self) -> ClientPhase {
+        self.phase
+    }
+
+    /// Returns true if the last event has come.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// What the runner has reported to be wrong.
+    pub fn failure(&self) -> Option<String> {
+        match &self.trial.outcome {
+            Outcome::Failed { message, .. } => Some(message.clone()),
+            _ => None,
+        }
+    }
+
+    /// Makes a failure of the last sample, which came of nothing; nothing more is to be read.
+    pub fn refuse_sample(&mut self, message: String) -> OutputEnd {
+        let test = self.trial.samples.pop().map(|sample| sample.test);
+        self.trial.answers.pop();
+        self.trial.outcome = Outcome::Failed { test, message };
+        self.state = State::Failed;
+        OutputEnd::Ended
+    }
+
     /// Returns true if the runner has reported no failure.
     pub fn is_well(&self) -> bool {
         self.state != State::Failed
@@ -167,11 +267,11 @@ impl Reader {
     /// What is wrong when the output has ended, if anything is.
     pub fn trouble_at_end(&self, success: bool, describe: impl Fn() -> String) -> Option<String> {
         match self.state {
-            // It has told what is wrong itself.
+            // The runner has reported what is wrong.
             State::Failed => None,
             State::Ended if matches!(self.trial.outcome, Outcome::Failed { .. }) || success => None,
-            State::Ended => Some(format!("the runner said bye and then {}", describe())),
-            _ => Some(format!("the runner stopped in the middle of its work: it {}", describe())),
+            State::Ended => Some(format!("{} said bye and then {}", self.who(), describe())),
+            _ => Some(format!("{} stopped in the middle of its work: it {}", self.who(), describe())),
         }
     }
 }

@@ -1,19 +1,35 @@
-//! A trial at work: its process and what it has said so far.
+//! A trial at work: its processes and what they have said so far. There is one, and where several share the clients of a mix
+//! there are more while that goes on.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use dyno_engine::Contender;
+use dyno_launch::clients::DividedJob;
+use dyno_launch::{Ending, Inbox, MemoryCap, Message, Process};
 use dyno_protocol::{Job, SliceGrant, Test, Waiting, Work};
+use dyno_record::Placement;
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use serde::Serialize;
 
-use super::process::{Message, Process};
 use super::reader::{EventMeaning, Reader};
-use super::{MemoryCap, Outcome, Report, Trial, TrialOptions};
+use super::{Outcome, Report, Trial, TrialOptions};
+use crate::content::Mapped;
 
 /// A trial whose runner was started.
 pub struct Running {
-    process: Process,
-    reader: Reader,
+    /// The runner's process, and behind it those that share the clients of the mix at work.
+    pub(super) members: Vec<Member>,
+    inbox: Inbox,
+    pub(super) parts: DividedJob,
+    contender: Contender,
+    command: Vec<String>,
+    placement: Placement,
+    /// All processes are under one limit.
+    cap: Option<Arc<MemoryCap>>,
+    /// The number of processes started so far.
+    started: usize,
     /// How long the runner may be silent in each test of the job, and outside of them.
     timeouts: Vec<Duration>,
     timeout: Duration,
@@ -21,6 +37,28 @@ pub struct Running {
     lasts: Vec<Duration>,
     /// Why nothing more is read.
     over: Option<OutputEnd>,
+}
+
+/// A process of a trial.
+pub(super) struct Member {
+    number: usize,
+    process: Process,
+    pub reader: Reader,
+}
+
+impl Member {
+    /// Adds a line to the process's standard input.
+    pub fn send(&self, line: &impl Serialize) -> Result<()> {
+        let mut line = serde_json::to_vec(line).context("cannot write to a runner")?;
+        line.push(b'\n');
+        self.process.write(line);
+        Ok(())
+    }
+
+    /// Waits for the process to end, which has said its last, and returns what it said and how it ended.
+    pub fn finish(self) -> (Reader, Ending) {
+        (self.reader, self.process.finish())
+    }
 }
 
 /// How many times as long as other tests one may take that waits for an engine to do what it has put off: nobody knows
@@ -37,7 +75,7 @@ pub enum Pause {
 }
 
 /// How the reading of a runner's output came to its end.
-enum OutputEnd {
+pub(super) enum OutputEnd {
     /// With the last event, or the end of the output.
     Ended,
     /// The runner misbehaved, in words.
@@ -47,31 +85,62 @@ enum OutputEnd {
 }
 
 impl Running {
-    /// Starts a runner with a job's text.
-    pub fn start(conduct: &TrialOptions, command: &[String], text: &[u8], job: &Job) -> Result<Running> {
-        let cap = conduct.memory_bytes.map(MemoryCap::create).transpose()?;
-        let process = Process::start(command, text, &conduct.place(job), cap, &conduct.interrupts)?;
+    /// Starts a contender's runner, by a command, with a job's text; none for that of the job itself.
+    pub fn start(
+        conduct: &TrialOptions,
+        command: &[String],
+        contender: &Contender,
+        text: Option<&[u8]>,
+        job: &Job,
+    ) -> Result<Running> {
         let lasts = job.tests.iter().map(|test| Duration::from_nanos(test.work.lasts_ns())).collect();
         let timeout = conduct.timeout;
         let limit = |test: &Test| match test.work {
             Work::KvSettle { .. } => timeout.saturating_mul(SETTLES),
             _ => timeout,
         };
-        let timeouts = job.tests.iter().map(limit).collect();
-        Ok(Running { process, reader: Reader::new(job), timeouts, timeout, lasts, over: None })
+        let mut running = Running {
+            members: Vec::new(),
+            inbox: Inbox::new(&conduct.interrupts),
+            parts: DividedJob::of(job)?,
+            contender: contender.clone(),
+            command: command.to_vec(),
+            placement: conduct.place(job),
+            cap: conduct.memory_bytes.map(MemoryCap::create).transpose()?.map(Arc::new),
+            started: 0,
+            timeouts: job.tests.iter().map(limit).collect(),
+            timeout,
+            lasts,
+            over: None,
+        };
+        running.add(&running.parts.first(), text)?;
+        if !job.turns && !job.has_parts() {
+            running.members[0].process.end_input();
+        }
+        Ok(running)
     }
 
-    /// Tells the runner that nothing follows its job.
-    pub fn end_input(&mut self) {
-        self.process.end_input();
+    /// Starts a process with a job, or with a text in its place.
+    pub(super) fn add(&mut self, job: &Job, text: Option<&[u8]>) -> Result<()> {
+        let own = match text {
+            Some(text) => text.to_vec(),
+            None => {
+                let mut text = serde_json::to_vec(job).context("cannot write the job")?;
+                text.push(b'\n');
+                text
+            }
+        };
+        let number = self.started;
+        self.started += 1;
+        let (cap, to) = (self.cap.clone(), (&self.inbox, number));
+        let process = Process::start(&self.command, &own, &self.placement, cap, to)?;
+        self.members.push(Member { number, process, reader: Reader::new(job) });
+        Ok(())
     }
 
     /// Gives a turn of so many operations to a runner that waits for one.
     pub fn give(&self, operations: u64) -> Result<()> {
-        let mut line = serde_json::to_vec(&SliceGrant { operations }).context("cannot write a turn")?;
-        line.push(b'\n');
-        self.process.write(line);
-        Ok(())
+        self.members[0].send(&SliceGrant { operations })
     }
 
     /// Reads what the runner says until it waits for a turn or says no more. `on_report` hears how far it is.
@@ -79,56 +148,117 @@ impl Running {
         if self.over.is_some() {
             return Pause::Over;
         }
-        self.process.hear_interrupts();
+        self.inbox.hear_interrupts();
         let over = loop {
-            let test = self.reader.current();
-            let lasts = test.map_or(Duration::ZERO, |test| self.lasts[test]);
-            let timeout = test.map_or(self.timeout, |test| self.timeouts[test]);
-            match self.process.next(Instant::now() + lasts + timeout) {
-                Some(Message::Line(line)) => match self.reader.read(&line, on_report) {
-                    Ok(EventMeaning::Last) => break OutputEnd::Ended,
-                    Ok(EventMeaning::Waiting(waiting)) => return Pause::Waiting(waiting),
-                    // Its first section comes after it has opened its database and its input.
-                    Ok(EventMeaning::More) if self.reader.has_just_greeted() => {
-                        self.reader.trial.mapped = self.process.mapped();
+            let deadline = Instant::now() + self.lasts() + self.patience();
+            match self.hear(deadline, &mut |_, report| on_report(report)) {
+                Ok(Some((_, EventMeaning::Last))) => break OutputEnd::Ended,
+                Ok(Some((_, EventMeaning::Waiting(waiting)))) => return Pause::Waiting(waiting),
+                Ok(Some((_, EventMeaning::Ready(_)))) => {
+                    if let Err(over) = self.share(on_report) {
+                        break over;
                     }
-                    Ok(EventMeaning::More) => {}
-                    Err(nonsense) => break OutputEnd::Trouble(nonsense),
-                },
-                Some(Message::End) => break OutputEnd::Ended,
-                Some(Message::Unreadable(what)) => {
-                    break OutputEnd::Trouble(format!(
-                        "the runner's output cannot be read, so it was killed: {what}"
-                    ));
                 }
-                Some(Message::Interrupted) => break OutputEnd::Interrupted,
-                None => {
-                    let seconds = timeout.as_secs_f64();
-                    let after = match lasts.as_secs_f64() {
-                        0.0 => String::new(),
-                        lasts => format!(" after the {lasts} s that the test takes"),
-                    };
-                    break OutputEnd::Trouble(format!(
-                        "the runner was silent for {seconds} s{after} and was killed; --timeout allows more"
-                    ));
+                // Its first section comes after it has opened its database and its input.
+                Ok(Some(_)) if self.reader().has_just_greeted() => {
+                    let (process, began) = self.members[0].process.identity();
+                    self.members[0].reader.trial.mapped = Mapped::of(process, began);
                 }
+                Ok(Some(_)) => {}
+                Ok(None) => break self.silent(0),
+                Err(over) => break over,
             }
         };
         self.over = Some(over);
         Pause::Over
     }
 
-    /// How many samples it has told of.
-    pub fn samples(&self) -> usize {
-        self.reader.trial.samples.len()
+    fn reader(&self) -> &Reader {
+        &self.members[0].reader
     }
 
-    /// Ends the runner, which is killed if it misbehaved or is still at work, and tells what came of the trial.
-    pub fn finish(self) -> Trial {
-        let Running { mut process, mut reader, over, .. } = self;
+    /// The shortest time that the test at work takes.
+    pub(super) fn lasts(&self) -> Duration {
+        self.reader().current().map_or(Duration::ZERO, |test| self.lasts[test])
+    }
+
+    /// How long the runner may be silent now, beyond the time that the test takes.
+    pub(super) fn patience(&self) -> Duration {
+        self.reader().current().map_or(self.timeout, |test| self.timeouts[test])
+    }
+
+    /// The end of a trial because a process, by its place, is silent.
+    pub(super) fn silent(&self, place: usize) -> OutputEnd {
+        let after = match self.lasts().as_secs_f64() {
+            0.0 => String::new(),
+            lasts => format!(" after the {lasts} s that the test takes"),
+        };
+        OutputEnd::Trouble(format!(
+            "{} was silent for {} s{after} and was killed; --timeout allows more",
+            self.members[place].reader.who(),
+            self.patience().as_secs_f64()
+        ))
+    }
+
+    /// Reads the next event of any process; returns its place and what it means, or none at the deadline.
+    pub(super) fn hear(
+        &mut self,
+        deadline: Instant,
+        on_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<Option<(usize, EventMeaning)>, OutputEnd> {
+        loop {
+            let Some((number, message)) = self.inbox.next(deadline) else { return Ok(None) };
+            if let Message::Interrupted = message {
+                return Err(OutputEnd::Interrupted);
+            }
+            // One that has done its part may still close its output.
+            let Some(place) = self.members.iter().position(|member| member.number == number) else {
+                continue;
+            };
+            let reader = &mut self.members[place].reader;
+            if matches!(message, Message::End) && place > 0 && reader.is_over() {
+                continue;
+            }
+            return match message {
+                Message::Line(line) => {
+                    let meaning = reader.read(&line, &mut |report| on_report(place, report));
+                    meaning.map(|meaning| Some((place, meaning))).map_err(OutputEnd::Trouble)
+                }
+                Message::Unreadable(what) => Err(OutputEnd::Trouble(format!(
+                    "the output of {} cannot be read, so it was killed: {what}",
+                    reader.who().trim_end_matches(',')
+                ))),
+                Message::End | Message::Interrupted if place == 0 => Err(OutputEnd::Ended),
+                Message::End | Message::Interrupted => Err(self.lost(place)),
+            };
+        }
+    }
+
+    /// The end of a trial because a process, by its place, has ended that should be at work.
+    fn lost(&mut self, place: usize) -> OutputEnd {
+        let (reader, ending) = self.members.remove(place).finish();
+        let trouble = reader.trouble_at_end(ending.is_success(), || ending.describe());
+        OutputEnd::Trouble(
+            trouble.or(reader.failure()).unwrap_or_else(|| format!("{} has ended", reader.who())),
+        )
+    }
+
+    /// How many samples it has reported.
+    pub fn samples(&self) -> usize {
+        self.reader().trial.samples.len()
+    }
+
+    /// Ends the runner, which is killed if it misbehaved or is still at work, and returns what came of the trial.
+    pub fn finish(mut self) -> Trial {
+        // Those that share its clients are killed.
+        self.members.truncate(1);
+        let Some(Member { mut process, mut reader, .. }) = self.members.pop() else {
+            return Trial::default();
+        };
+        let contender = self.contender;
         // What waits for a turn sees that there is none.
         process.end_input();
-        let trouble = match over {
+        let trouble = match self.over {
             None | Some(OutputEnd::Interrupted) => {
                 return Trial { outcome: Outcome::Interrupted, may_have_connected: true, ..reader.trial };
             }
@@ -148,7 +278,13 @@ impl Running {
             message.push_str(&hint);
         }
         reader.trial.may_have_connected = reader.trial.hello.is_some() || reader.is_well();
-        reader.trial
+        let mut trial = reader.trial;
+        match trial.hello.take().map(|hello| contender.greeted(hello)).transpose() {
+            Ok(hello) => trial.hello = hello,
+            Err(message) if trial.outcome == Outcome::Finished => trial.refuse(message),
+            Err(_) => {}
+        }
+        trial
     }
 }
 

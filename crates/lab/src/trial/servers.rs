@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use dyno_engine::Contender;
-use dyno_protocol as protocol;
+use dyno_engine::{Contender, ScratchServer};
+use dyno_launch::Interrupts;
 use dyno_record::{Placement, Sharing};
 
 use crate::file_system::Mounted;
-use crate::interrupts::Interrupts;
 use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
 
 /// Servers by contender, and the name of the database that is this run's own on each of them.
@@ -23,6 +22,8 @@ pub struct Servers {
     /// By the contender's label: looking for one asks programs for their version.
     installations: BTreeMap<String, Installation>,
     scratch: String,
+    /// The versions of servers, by the contender's label: its runner was asked once.
+    versions: BTreeMap<String, String>,
     place: PathBuf,
     /// The CPUs and priority of servers.
     placement: Placement,
@@ -41,6 +42,7 @@ impl Servers {
             mounted: None,
             installations: BTreeMap::new(),
             scratch: scratch_name(),
+            versions: BTreeMap::new(),
             place,
             placement,
             interrupts: Interrupts::default(),
@@ -83,12 +85,12 @@ impl Servers {
         self.mounted.as_ref().context("the file system is not mounted")
     }
 
-    /// The address by which a contender's runner reaches its server, which is started if need be; none where the engine
-    /// is within the runner's own process.
+    /// The server by which a contender's runner is served, which is started if need be; none where the engine is within
+    /// the runner's own process.
     ///
     /// # Errors
     /// The server is not installed or does not start.
-    pub fn reach(&mut self, contender: &Contender) -> Result<Option<protocol::Server>> {
+    pub fn reach(&mut self, contender: &Contender) -> Result<Option<ScratchServer>> {
         if !contender.engine.is_server() {
             return Ok(None);
         }
@@ -106,6 +108,16 @@ impl Servers {
         };
         let server = pool.server_with_key(&installation, &contender.settings, contender.engine_key())?;
         Ok(Some(server.connection(&self.scratch)))
+    }
+
+    /// The version of a contender's server, where it was asked for it.
+    pub(super) fn version(&self, contender: &Contender) -> Option<&String> {
+        self.versions.get(&contender.label)
+    }
+
+    /// Takes the version of a contender's server.
+    pub(super) fn take_version(&mut self, contender: &Contender, version: String) {
+        self.versions.insert(contender.label.clone(), version);
     }
 
     /// The program of a contender's server, where dyno has looked for one.

@@ -17,7 +17,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
-use super::steps::fields;
+use super::step_layout::fields;
 use classes::Classes;
 use value::{Draw, Next};
 

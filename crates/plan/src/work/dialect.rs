@@ -9,13 +9,13 @@ use anyhow::{Context, Result, bail};
 use dyno_protocol::{self as protocol, ImportWork, KeyKind, MixWork, Store, Work};
 use dyno_suite::{Index, Rendered, TableForm};
 
-use super::Prepared;
+use super::PreparedWork;
 use crate::mix;
 
 /// The work of a test in one dialect, with tables of a form.
 pub fn in_dialect(
     test: Rendered,
-    prepared: Option<&Prepared>,
+    prepared: Option<&PreparedWork>,
     form: TableForm,
     folder: &Path,
 ) -> Result<protocol::Test> {

@@ -3,10 +3,10 @@
 use dyno_protocol::{KeyKind, LoadWork, Store, Work};
 use dyno_suite::Test;
 
-use super::Prepared;
+use super::PreparedWork;
 
 /// A few lines that say what a test on arrays does, where it has no statements to show.
-pub fn in_words(prepared: &Prepared, test: &Test) -> Vec<String> {
+pub fn in_words(prepared: &PreparedWork, test: &Test) -> Vec<String> {
     let count = prepared.amount.count;
     let keys = |store: &Store| match store.key {
         KeyKind::Integer => "integer keys",

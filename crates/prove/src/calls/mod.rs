@@ -15,6 +15,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
+use dyno_record::SyncCalls;
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
@@ -35,17 +36,6 @@ pub struct Call {
     place: u64,
     /// The name.
     name: String,
-}
-
-/// The calls that were seen between the first acknowledgement and the last.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Seen {
-    /// Calls for each commit.
-    pub calls: f64,
-    /// The same by name.
-    pub by_name: BTreeMap<String, f64>,
-    /// Commits that were acknowledged without a call since they began.
-    pub without: u64,
 }
 
 /// Starts and collects the watchers of programs.
@@ -124,7 +114,7 @@ impl CallWatch {
     ///
     /// # Errors
     /// A watcher ended before its program.
-    pub fn seen(self, output: &[u8], read: impl Fn(&str) -> Line) -> Result<Seen> {
+    pub fn seen(self, output: &[u8], read: impl Fn(&str) -> Line) -> Result<SyncCalls> {
         Ok(seen(&self.finish()?, output, read))
     }
 }
@@ -138,7 +128,7 @@ impl Drop for CallWatch {
     }
 }
 
-fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> Seen {
+fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> SyncCalls {
     let observed = |wanted: &dyn Fn(&Call) -> bool| {
         // Each line is an entry, so that the commits before upkeep and those after it are at different places.
         let lines = |text: &[u8]| -> Vec<Entry> {
@@ -162,7 +152,7 @@ fn seen(calls: &[Call], output: &[u8], read: impl Fn(&str) -> Line) -> Seen {
         *count = observed(&|call| call.name == *name).flushes;
     }
     by_name.retain(|_, count| *count > 0.0);
-    Seen { calls: all.flushes, by_name, without: all.unflushed }
+    SyncCalls { calls: all.flushes, by_name, without: all.unflushed }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr;
 
 use anyhow::{Context, Result, bail};
-use dyno_lab::server::descendants;
+use dyno_launch::descendants;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace::{self, Options};

@@ -104,7 +104,7 @@ fn every_kind_of_state_is_tried() {
         false,
         Count { all: 200, flushes: 0, garbage: 0, seed: 1 },
     );
-    let tells: [fn(&KeptWrites) -> bool; 6] = [
+    let kinds: [fn(&KeptWrites) -> bool; 6] = [
         |kept| *kept == KeptWrites::None,
         |kept| *kept == KeptWrites::All,
         |kept| matches!(kept, KeptWrites::First(_)),
@@ -112,7 +112,7 @@ fn every_kind_of_state_is_tried() {
         |kept| matches!(kept, KeptWrites::Some(_)),
         |kept| matches!(kept, KeptWrites::Torn { .. }),
     ];
-    for (number, is_kind) in tells.iter().enumerate() {
+    for (number, is_kind) in kinds.iter().enumerate() {
         assert!(cuts.iter().any(|cut| is_kind(&cut.kept)), "none of the kind {number}");
     }
 }

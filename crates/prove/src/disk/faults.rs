@@ -71,7 +71,7 @@ impl std::fmt::Display for Fault {
 
 /// The treatment of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Reaction {
     /// Do it.
     Work,
     /// Answer with an error and do nothing.
@@ -93,35 +93,35 @@ impl Faults {
     }
 
     /// The next write.
-    pub fn write(&mut self) -> Verdict {
+    pub fn write(&mut self) -> Reaction {
         self.writes += 1;
-        self.verdict(Kind::Write, self.writes - 1)
+        self.reaction(Kind::Write, self.writes - 1)
     }
 
     /// The next flush.
-    pub fn flush(&mut self) -> Verdict {
+    pub fn flush(&mut self) -> Reaction {
         self.flushes += 1;
-        self.verdict(Kind::Flush, self.flushes - 1)
+        self.reaction(Kind::Flush, self.flushes - 1)
     }
 
     /// A read of `length` bytes from an offset on.
-    pub fn read(&self, start: u64, length: u64) -> Verdict {
+    pub fn read(&self, start: u64, length: u64) -> Reaction {
         match self.fault {
             Some(Fault::Unreadable { offset }) if start < offset + BLOCK && offset < start + length => {
-                Verdict::Refuse
+                Reaction::Refuse
             }
-            _ => Verdict::Work,
+            _ => Reaction::Work,
         }
     }
 
-    fn verdict(&self, wanted: Kind, number: u64) -> Verdict {
+    fn reaction(&self, wanted: Kind, number: u64) -> Reaction {
         match self.fault {
             Some(Fault::Refused { kind, after, for_good })
                 if kind == wanted && (number == after || for_good && number > after) =>
             {
-                Verdict::Refuse
+                Reaction::Refuse
             }
-            _ => Verdict::Work,
+            _ => Reaction::Work,
         }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     fn a_fault_comes_once_or_for_good() {
         let verdicts = |text: &str| {
             let mut faults = Faults::new(Some(text.parse().unwrap()));
-            (0..4).map(|_| faults.flush() == Verdict::Refuse).collect::<Vec<_>>()
+            (0..4).map(|_| faults.flush() == Reaction::Refuse).collect::<Vec<_>>()
         };
         assert_eq!(verdicts("flush:2"), [false, false, true, false]);
         assert_eq!(verdicts("flush:2+"), [false, false, true, true]);
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn a_block_that_cannot_be_read_spoils_each_read_of_it() {
         let mut faults = Faults::new(Some("read:8192".parse().unwrap()));
-        let is_refused = |start, length| faults.read(start, length) == Verdict::Refuse;
+        let is_refused = |start, length| faults.read(start, length) == Reaction::Refuse;
         assert_eq!([is_refused(0, 8192), is_refused(0, 8193)], [false, true]);
         assert_eq!([is_refused(12_287, 1), is_refused(12_288, 4096)], [true, false]);
-        assert_eq!((faults.write(), faults.flush()), (Verdict::Work, Verdict::Work));
+        assert_eq!((faults.write(), faults.flush()), (Reaction::Work, Reaction::Work));
         assert_eq!("read:8192".parse::<Fault>().unwrap().to_string(), "read:8192");
     }
 }

@@ -25,7 +25,7 @@ use fuser::{
     Session, SessionACL, TimeOrNow, WriteFlags,
 };
 
-use super::faults::{Faults, Verdict};
+use super::faults::{Faults, Reaction};
 use super::log::Writer;
 
 /// The name of the file under the loop device.
@@ -104,26 +104,26 @@ impl Recorder {
     /// Logs a write and does it, unless it is to fail.
     fn write_disk(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
         let mut state = self.state();
-        let verdict = state.faults.write();
-        self.obey(&mut state, verdict, |log| log.write(offset, bytes))?;
+        let reaction = state.faults.write();
+        self.obey(&mut state, reaction, |log| log.write(offset, bytes))?;
         self.disk.write_all_at(bytes, offset).map_err(|_| Errno::EIO)
     }
 
     fn flush_disk(&self) -> Result<(), Errno> {
         let mut state = self.state();
-        let verdict = state.faults.flush();
-        self.obey(&mut state, verdict, Writer::flush)
+        let reaction = state.faults.flush();
+        self.obey(&mut state, reaction, Writer::flush)
     }
 
     fn obey(
         &self,
         state: &mut State,
-        verdict: Verdict,
+        reaction: Reaction,
         log: impl FnOnce(&mut Writer) -> io::Result<()>,
     ) -> Result<(), Errno> {
-        match verdict {
-            Verdict::Work => log(&mut state.log).map_err(|_| Errno::ENOSPC),
-            Verdict::Refuse => {
+        match reaction {
+            Reaction::Work => log(&mut state.log).map_err(|_| Errno::ENOSPC),
+            Reaction::Refuse => {
                 let _ = state.log.refused();
                 Err(Errno::EIO)
             }
@@ -201,7 +201,7 @@ impl Filesystem for Recorder {
             return reply.data(&[]);
         }
         let length = u64::from(size).min(self.size.saturating_sub(offset)) as usize;
-        if self.state().faults.read(offset, length as u64) == Verdict::Refuse {
+        if self.state().faults.read(offset, length as u64) == Reaction::Refuse {
             return reply.error(Errno::EIO);
         }
         let mut bytes = vec![0; length];

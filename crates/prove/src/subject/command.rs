@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use dyno_lab::interrupts::Interrupts;
+use dyno_launch::Interrupts;
 
 use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::{Line, words};

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_commits_are_found_and_halves_are_told() {
+    fn whole_commits_are_found_and_halves_are_reported() {
         let found = read_rows(&[row(0, 0), row(0, 1), row(2, 0), row(2, 1)], PARTS);
         assert_eq!(found, Contents { commits: [0, 2].into(), ..Contents::default() });
         let found = read_rows(&[row(0, 0), row(0, 1), row(1, 1)], PARTS);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_tells_how_many_commits_are_there() {
+    fn a_digest_shows_how_many_commits_are_there() {
         let digest = |commits: &[u64]| {
             let mut digest = StoreDigest::default();
             commits.iter().for_each(|&commit| digest.add(&commit.to_be_bytes(), value(commit, 0).as_bytes()));

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use dyno_engine::Protocol;
-use dyno_lab::environment;
+use dyno_launch::environment;
 use dyno_protocol::{Server, Value};
 
 use super::link::Link;
@@ -232,7 +232,7 @@ impl Subject for ServerImport {
     fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let PrivateSubject { patience, interrupts, .. } = &self.server;
         let mut server = self.server.begin(folder, &output, manner)?;
-        let mut command = self.import.command(&self.url(&server.connection("")));
+        let mut command = self.import.command(&self.url(&server.connection("").server));
         let limit = Limit { patience: *patience, manner };
         let start = Instant::now();
         let ended = run(&mut command, &[], Output::Recorder(output), limit, interrupts)?;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Contender;
-use dyno_lab::environment;
-use dyno_lab::interrupts::Interrupts;
+use dyno_launch::Interrupts;
+use dyno_launch::environment;
 use dyno_plan::probe;
 use dyno_protocol::{Event, Operation, Test, Value};
 use dyno_suite::NO_SQL;
@@ -327,6 +327,8 @@ fn answers(ended: &Ended) -> Answers {
             Event::Hello(_)
             | Event::Progress { .. }
             | Event::Waiting(_)
+            | Event::Ready(_)
+            | Event::Done {}
             | Event::Operation(_)
             | Event::Interval(_)
             | Event::Bye {} => {}

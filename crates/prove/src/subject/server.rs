@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use dyno_client::{mysql, postgres};
 use dyno_engine::{Contender, Protocol};
-use dyno_lab::interrupts::Interrupts;
 use dyno_lab::server::{Installation, NotReady, PrivateServer};
+use dyno_launch::Interrupts;
 use dyno_protocol::{Build, Server, Setting, Value};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
@@ -97,7 +97,7 @@ impl PrivateSubject {
 
     /// A connection to a server that may still be recovering its data.
     fn reach(&self, server: &mut PrivateServer) -> Result<Link> {
-        let address = server.connection("");
+        let address = server.connection("").server;
         let deadline = Instant::now() + self.patience;
         loop {
             match self.connect(&address) {
@@ -293,7 +293,7 @@ impl Subject for PrivateSubject {
 
     fn work(&self, folder: &Path, output: File, manner: WorkMode) -> Result<WorkOutcome> {
         let mut server = self.begin(folder, &output, manner)?;
-        let address = server.connection("");
+        let address = server.connection("").server;
         manner.watch.map_or(Ok(()), |watch| watch.begin(server.process()))?;
         let kill_after = manner.kill_after;
         let start = Instant::now();

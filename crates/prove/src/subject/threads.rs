@@ -38,7 +38,7 @@ pub fn test(has_sql: bool, clients: u64, commits: u64, folder: &Path) -> Result<
         steps: (0..clients).map(steps).collect::<Result<_>>()?,
         patience_ns: RETRY_NS,
         store: (!has_sql).then(data::store),
-        tells: Some(0),
+        reports: Some(0),
         ..MixWork::default()
     };
     Ok(Test { id: "commits".to_owned(), setup: Vec::new(), work: Work::Mix(work), check: None })

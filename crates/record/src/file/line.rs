@@ -22,7 +22,7 @@ pub enum Line {
     Answer(Answer),
     /// The next trial.
     Trial(TrialRecord),
-    /// How far the run is. The last such line tells how it ended.
+    /// How far the run is. The last such line says how it ended.
     State {
         /// How long it took so far, in nanoseconds.
         elapsed_ns: u64,

@@ -60,7 +60,7 @@ fn parse_run(text: &str, path: &Path) -> Result<Run> {
 
 /// The version that a file names.
 fn schema(text: &str, first: &str, path: &Path) -> Result<String> {
-    /// The part of a run that tells whether the rest can be read.
+    /// The part of a run that decides whether the rest can be read.
     #[derive(Deserialize)]
     struct RunHeader {
         schema: Option<String>,

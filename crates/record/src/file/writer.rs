@@ -201,6 +201,7 @@ mod tests {
         let trial = TrialRecord {
             block: 1,
             latency: false,
+            counted: false,
             contender: 0,
             began_ns: 1,
             others: None,

@@ -81,7 +81,7 @@ fn be_doer<'b, D: Executor>(
     shared: &Shared<'b>,
     lines: Lines,
 ) -> Option<Recorder<'b>> {
-    match shared.mix.tells {
+    match shared.mix.reports {
         None => be_at_work(place, doer, shared, lines),
         Some(field) => be_at_work(place, ReportingExecutor::new(doer, field), shared, lines),
     }

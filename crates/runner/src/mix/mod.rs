@@ -4,7 +4,7 @@
 //! when, [`Recorder`] counts the operations. `program` is the order of a class's statements and the values of their
 //! parameters, `kept` holds the rows that an operation keeps for later statements. `client` is the loop of one client,
 //! `visitor` that of one that comes and goes, `life` is the code of a client before and after its loop, `section`
-//! starts all clients of a process at once, `processes` those of several processes. `doer` is the interface that
+//! starts all clients of a process at once. `doer` is the interface that
 //! executes an operation's statements, `store` implements it for a store of keys and values, and `invariants` checks
 //! that store afterwards. `reporting` reports when each operation begins and ends, `timing` times each statement, and `text`
 //! puts values into the text of statements that are not prepared.
@@ -14,7 +14,6 @@ mod client_thread;
 mod executor;
 mod invariants;
 mod kept;
-mod processes;
 mod program;
 mod recorder;
 mod reporter;
@@ -30,7 +29,6 @@ mod text;
 mod timing;
 
 pub use invariants::read_back;
-pub(crate) use processes::{CLIENT, be_client};
 pub use program::Values;
 pub use section::perform;
 pub use short_session::Connector;

@@ -271,8 +271,8 @@ fn check(mix: &MixWork, class: &MixClass) -> Result<()> {
         "clients think by a field that is not there: this is an error in dyno"
     );
     ensure!(
-        mix.tells.is_none_or(|field| field < fields),
-        "steps are told by a field that is not there: this is an error in dyno"
+        mix.reports.is_none_or(|field| field < fields),
+        "steps are reported by a field that is not there: this is an error in dyno"
     );
     ensure!(
         class.rollback_if.is_none_or(|field| field < fields),

@@ -11,20 +11,20 @@ use dyno_protocol::{CONNECT, MixWork, Sample};
 
 use super::Steps;
 use super::client_thread::{Lines, Shared, be_client, be_visitor};
-use super::processes;
 use super::program::Program;
 use super::recorder::{Board, Recorder, Sum, Window};
 use super::reporter::Reporter;
 use super::short_session::Sessions;
 use super::timing;
 use crate::clock::Clock;
+use crate::orders::OrderSource;
 use crate::trial::TestContext;
 use crate::{Engine, Session};
 
 /// The time between the announcement of the start to the clients and the start, so that all of them have it in time.
 const NOTICE: Duration = Duration::from_millis(5);
 
-/// The clients of one process.
+/// The clients of one process, which may be some of several processes.
 pub struct ProcessClients<'a> {
     /// The number of clients in the processes before this one.
     pub before: usize,
@@ -32,28 +32,30 @@ pub struct ProcessClients<'a> {
     pub next: Option<&'a AtomicU64>,
 }
 
-/// Called when all clients are ready; says when they begin.
-pub type Begin<'a> = dyn FnMut() -> Result<Instant> + 'a;
+/// Where other processes have the rest of the clients: the source of the orders to begin and to go on.
+type Orders<'a> = Option<&'a OrderSource<'a>>;
 
 /// Does a mix.
 pub fn perform<E: Engine>(mix: &MixWork, bench: &mut TestContext<E>) -> Result<Sample> {
-    let TestContext { session, engine, job, clock, .. } = bench;
+    let TestContext { session, engine, orders, clock, .. } = bench;
     let mut perform = |own: Option<&mut E::Session>| {
-        if mix.processes {
-            return processes::perform(mix, job, clock);
-        }
         let next = AtomicU64::new(0);
         let next = (mix.steps.len() < mix.clients as usize || mix.session.is_some()).then_some(&next);
-        let mut begin = || Ok(Instant::now() + NOTICE);
-        perform_part(mix, engine, own, clock, &ProcessClients { before: 0, next }, &mut begin)
+        let before = mix.part.map_or(0, |part| part.before as usize);
+        let orders = mix.part.map(|_| *orders);
+        perform_part(mix, engine, own, clock, &ProcessClients { before, next }, orders)
     };
     let mut done = Err(anyhow!("a session does nothing while it is away: this is an error in the runner"));
     match mix.session {
         None => done = perform(Some(session)),
-        // Only clients that come and go are connected, whether they are threads or processes.
+        // Only clients that come and go are connected.
         Some(_) => session.step_aside(&mut || done = perform(None))?,
     }
     let sample = done?;
+    // dyno looks at the sum of all processes.
+    if mix.part.is_some() {
+        return Ok(sample);
+    }
     let failures = sample.classes.iter().map(|class| class.failure.as_str());
     let why = failures.filter(|why| !why.is_empty()).take(1).map(|why| format!(": {why}"));
     ensure!(sample.operations > 0, "no operation succeeded within the time{}", why.collect::<String>());
@@ -61,13 +63,13 @@ pub fn perform<E: Engine>(mix: &MixWork, bench: &mut TestContext<E>) -> Result<S
 }
 
 /// Does the part of a mix that the clients of this process have. `own` is a session that is open already.
-pub fn perform_part<E: Engine>(
+fn perform_part<E: Engine>(
     mix: &MixWork,
     engine: &mut E,
     own: Option<&mut E::Session>,
     clock: &Clock,
     part: &ProcessClients,
-    begin: &mut Begin,
+    orders: Orders,
 ) -> Result<Sample> {
     let steps = Steps::load(mix)?;
     let clients = mix.clients as usize;
@@ -95,7 +97,7 @@ pub fn perform_part<E: Engine>(
             let (sessions, door) = (&sessions, &*door);
             let visitors =
                 (0..clients).map(|_| move |place, lines| be_visitor(place, sessions, door, shared, lines));
-            together(visitors, shared, clock, begin)?
+            together(visitors, shared, clock, orders)?
         }
         None => {
             let there = usize::from(own.is_some());
@@ -105,7 +107,7 @@ pub fn perform_part<E: Engine>(
             let sessions = own.into_iter().chain(&mut others);
             let clients =
                 sessions.map(|session| move |place, lines| be_client(place, session, shared, lines));
-            let done = together(clients, shared, clock, begin)?;
+            let done = together(clients, shared, clock, orders)?;
             others.into_iter().try_for_each(Session::close)?;
             done
         }
@@ -139,7 +141,7 @@ fn together<'b, L>(
     lives: impl Iterator<Item = L>,
     shared: &Shared<'b>,
     clock: &Clock,
-    begin: &mut Begin,
+    orders: Orders,
 ) -> Result<(Sum, Sample)>
 where
     L: FnOnce(usize, Lines) -> Option<Recorder<'b>> + Send,
@@ -160,7 +162,7 @@ where
         drop((ready, done));
         is_ready.iter().take(clients).collect::<Result<()>>()?;
         let counted = clock.count(window.from > 0);
-        let began = begin()?;
+        let began = orders.map_or_else(|| Ok(Instant::now() + NOTICE), OrderSource::begin)?;
         // A client that does not listen has failed, and says so at the end.
         for begins in &all_begin {
             let _ = begins.send(began);
@@ -170,6 +172,8 @@ where
             clock.time_clients(counted, || (wait(&is_done, clients, began, shared), began.elapsed()));
         shared.stop.store(true, Ordering::Relaxed);
         let ended = ended.and_then(|missing| is_done.iter().take(missing).collect::<Result<()>>());
+        // Before a connection is closed: the costs of a server are read now.
+        let ended = ended.and_then(|()| orders.map_or(Ok(()), OrderSource::end));
         drop(leaves);
         let mut sum = Sum::default();
         for thread in threads {

@@ -3,15 +3,17 @@
 mod toy;
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use dyno_protocol::{
-    Build, Job, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Purpose, Sample,
-    StepField, StepFile, StepKind, StepList, TimeWindow,
+    Build, Event, Job, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Purpose,
+    Sample, StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 
 use super::*;
 use crate::clock::Clock;
+use crate::orders::OrderSource;
 use crate::trial::TestContext;
 use crate::{Answer, Engine};
 use toy::Toy;
@@ -55,7 +57,9 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let clock = Clock::new(None);
     let (answer, ends) = (Answer::new(), Vec::new());
     let job = Job::new("toy", "rust", Build::Bundled, "/".into());
-    let mut bench = TestContext { session, engine, job: &job, clock, answer, ends, latency: false };
+    let (mut input, send) = (io::empty(), |_: &Event| Ok(()));
+    let orders = &OrderSource::new(&mut input, &send);
+    let mut bench = TestContext { session, engine, job: &job, clock, orders, answer, ends, latency: false };
     let sample = perform(mix, &mut bench);
     let lines = std::mem::take(&mut *log.lines.lock().unwrap());
     (sample, lines)
@@ -107,7 +111,7 @@ fn any_other_failure_ends_the_mix_and_names_the_client() {
 }
 
 #[test]
-fn a_panic_is_told_and_nobody_waits_for_it() {
+fn a_panic_is_reported_and_no_client_waits_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let mix = mix(folder.path(), &[("panic", None), ("get", None)], 2, &[&[(0, 1)], &[(0, 0)]]);
     let said = done(&mix).0.unwrap_err().to_string();

@@ -8,9 +8,6 @@ use crate::{Answer, TransactionControl};
 
 /// A connection, closed when dropped.
 pub trait Client {
-    /// The server's error for a statement that it refuses. Any other error of a statement is one of the connection.
-    type Refusal: std::error::Error + Send + Sync + 'static;
-
     /// Executes one statement, reads every value of every row by the type of its column, and returns
     /// how many rows it inserted, updated or deleted.
     ///

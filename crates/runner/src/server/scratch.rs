@@ -1,70 +1,58 @@
-//! The trial's own database on a server: made anew, worked in, and removed whatever happens, unless the job keeps it.
+//! A trial on a server: connections to its database, which the job's maintenance makes and removes.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use dyno_protocol::{Hello, Job, Server};
+use dyno_protocol::{Hello, Job, Maintenance, Server};
 
 use super::Client;
+use crate::listed::{JobSql, OnConnect, execute, first_number, read_back};
 use crate::mix::Connector;
-use crate::{Engine, Lasting, Session, job};
+use crate::{Engine, Session, job};
 
 /// Access to a server through one client library.
 pub trait Access: Sized + Send + Sync + 'static {
     /// A connection to it.
-    type Session: Client + Session;
+    type Session: Client + JobSql + Session;
 
     /// Reads the job and loads the client library.
     fn new(job: &Job, server: &Server) -> Result<Self>;
 
-    /// Connects to where databases are made and removed.
+    /// Connects to the database of the trial, as a program does that knows it.
     fn connect(&self) -> Result<Self::Session>;
 
-    /// Makes the trial's database, of which none is there.
-    fn make(&self, session: &Self::Session) -> Result<()>;
+    /// Connects to another database, or to none where the engine needs none.
+    fn connect_to(&self, database: Option<&str>) -> Result<Self::Session>;
 
-    /// A connection to the trial's database with the settings applied, made of the one by which it was
-    /// made, or in its place.
-    fn enter(&self, session: Self::Session) -> Result<Self::Session>;
-
-    /// One more connection to the trial's database, made as a program does that knows it, with the settings applied.
-    fn enter_again(&self) -> Result<Self::Session>;
-
-    /// Removes the trial's database if it is there, and ends the statements that a killed runner left
-    /// running in it.
-    fn remove(&self, session: &Self::Session) -> Result<()>;
-
-    /// The versions of the server and of the client, and the settings in force.
-    fn hello(&self, session: &Self::Session) -> Result<Hello>;
-
-    /// The size of the trial's database, in bytes, as the server reports it.
-    fn database_bytes(&self, session: &Self::Session) -> Result<u64>;
+    /// The versions of the runner and of the client, without settings.
+    fn hello(&self, session: &Self::Session) -> Hello;
 }
 
-/// A database that goes away with this unless the job keeps it: the engine of a runner whose engine is a server.
+/// The engine of a runner whose engine is a server. What the job makes there goes away with this.
 pub struct Scratch<A: Access> {
     access: Arc<A>,
-    /// The connection by which it was made, until a session takes it.
+    settings: Arc<OnConnect>,
+    database_bytes: Vec<String>,
+    /// The connection whose settings were read back, until a session takes it.
     first: Option<A::Session>,
-    made: bool,
-    /// True if the database is kept.
-    keep: bool,
+    /// What is to be executed at the end.
+    end: Option<Maintenance>,
 }
 
 impl<A: Access> Engine for Scratch<A> {
     type Session = A::Session;
 
-    /// Removes a database of that name, makes it and works in it from then on.
     fn open(job: &Job) -> Result<(Self, Hello)> {
-        let server = job::server(job)?;
-        let access = Arc::new(A::new(job, server)?);
-        let mut scratch = Scratch { access, first: None, made: false, keep: server.keep };
-        let session = scratch.access.connect()?;
-        scratch.access.remove(&session)?;
-        scratch.access.make(&session)?;
-        scratch.made = true;
-        let session = scratch.access.enter(session)?;
-        let hello = scratch.access.hello(&session)?;
+        let access = Arc::new(A::new(job, job::server(job)?)?);
+        if let Some(maintenance) = &job.maintenance {
+            execute(&access.connect_to(maintenance.database.as_deref())?, &maintenance.before)?;
+        }
+        let settings = Arc::new(OnConnect::new(&job.on_connect));
+        let (database_bytes, end) = (job.database_bytes.clone(), job.maintenance.clone());
+        let mut scratch = Scratch { access, settings, database_bytes, first: None, end };
+        let session = scratch.session()?;
+        let hello = scratch.access.hello(&session);
+        let hello = Hello { read_back: read_back(&session, &job.read_back)?, ..hello };
         scratch.first = Some(session);
         Ok((scratch, hello))
     }
@@ -72,49 +60,48 @@ impl<A: Access> Engine for Scratch<A> {
     fn session(&mut self) -> Result<A::Session> {
         match self.first.take() {
             Some(session) => Ok(session),
-            None => self.access.enter_again(),
+            None => connect(&*self.access, &self.settings),
         }
     }
 
     fn door(&self) -> Result<Box<Connector<'static, A::Session>>> {
-        let access = self.access.clone();
-        Ok(Box::new(move || access.enter_again()))
-    }
-
-    fn join(job: &Job) -> Result<Self> {
-        let access = Arc::new(A::new(job, job::server(job)?)?);
-        Ok(Scratch { access, first: None, made: false, keep: true })
+        let (access, settings) = (self.access.clone(), self.settings.clone());
+        Ok(Box::new(move || connect(&*access, &settings)))
     }
 
     fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {
-        self.access.database_bytes(session).map(Some)
-    }
-
-    fn lasts(&self) -> Lasting {
-        Lasting::Server
+        first_number(session, &self.database_bytes).map(Some)
     }
 
     fn close(mut self) -> Result<()> {
-        self.clean()
+        self.end()
     }
 }
 
+fn connect<A: Access>(access: &A, settings: &OnConnect) -> Result<A::Session> {
+    let session = access.connect()?;
+    settings.apply(&session)?;
+    Ok(session)
+}
+
 impl<A: Access> Scratch<A> {
-    fn clean(&mut self) -> Result<()> {
+    fn end(&mut self) -> Result<()> {
         // By a new connection, because the old ones may be lost or within a transaction, and because some servers
         // remove no database to which a client is connected. Uncommitted work is rolled back.
         self.first = None;
-        if std::mem::take(&mut self.made) && !self.keep {
-            self.access.remove(&self.access.connect()?)?;
+        match self.end.take() {
+            Some(Maintenance { database, after, .. }) if !after.is_empty() => {
+                execute(&self.access.connect_to(database.as_deref())?, &after)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl<A: Access> Drop for Scratch<A> {
     fn drop(&mut self) {
         // After a failure whose cause is reported elsewhere. Where this fails, because the server is gone for example,
-        // the next trial removes the database.
-        let _ = self.clean();
+        // dyno removes what is left.
+        let _ = self.end();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dyno_record::{ContenderRecord, Isolated};
 use dyno_verdict::{Builds, Verdict};
 
-use crate::grid;
+use crate::headings;
 
 /// The versions that were measured, each once, with the digest of the engine's file where it is known.
 pub fn versions(verdict: &Verdict) -> Option<String> {
@@ -100,9 +100,9 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
         contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
     let mut settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
     if let Some(commits) = verdict.commits(index) {
-        settings += &format!("; {}", grid::commit_size(commits));
+        settings += &format!("; {}", headings::commit_size(commits));
     }
-    let of_store = [grid::tuning(verdict, contender), grid::cache_size(verdict, contender)];
+    let of_store = [headings::tuning(verdict, contender), headings::cache_size(verdict, contender)];
     of_store.into_iter().flatten().for_each(|words| settings += &format!("; {words}"));
     let isolation = contender.isolation.as_ref().filter(|_| verdict.isolation(index).is_some());
     let isolation = isolation.map(|Isolated { level, standing, why, .. }| {

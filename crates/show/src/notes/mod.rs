@@ -3,6 +3,7 @@
 
 mod contenders;
 mod legend;
+mod marks;
 mod troubles;
 mod turns;
 
@@ -10,10 +11,11 @@ use dyno_record::Ended;
 use dyno_verdict::Verdict;
 use dyno_verdict::statistics::MIN_BLOCKS;
 
-use super::{units, wrapped};
+use super::{measure, units, wrapped};
 
 pub use contenders::{dyno, engine_versions, left_out, safety, versions};
-pub use legend::{fastest_mark, figure_marks, legend, no_difference, reading};
+pub use legend::{legend, reading};
+pub use marks::{fastest_mark, figure_marks, no_difference};
 pub use troubles::{disturbances, noisy, others, troubles};
 
 /// The suite, the machine, the number of trials and the reason for the end of the run.
@@ -59,7 +61,7 @@ fn too_short(verdict: &Verdict) -> Option<String> {
         return None;
     }
     let wanted = MIN_BLOCKS + usize::from(about.schedule.warm_up);
-    let seconds = about.elapsed_ns as f64 / 1e9 / begun as f64 * wanted as f64;
+    let seconds = measure::seconds(about.elapsed_ns as f64) / begun as f64 * wanted as f64;
     // A little more, because not all trials take as long.
     let minutes = (seconds * 1.1 / 60.0).ceil();
     Some(format!("An interval takes {MIN_BLOCKS} trials: `--budget {minutes}m` has room for them."))

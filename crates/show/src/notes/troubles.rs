@@ -31,7 +31,7 @@ pub fn disturbances(verdict: &Verdict) -> Vec<String> {
         )
     });
     let unknown = (!disturbances.reported && disturbances.blocks > 0).then(|| {
-        "Disturbed: the run file does not tell what others took of the measured CPUs, so no block is left out.".to_owned()
+        "Disturbed: the run file does not say what others took of the measured CPUs, so no block is left out.".to_owned()
     });
     noisy(verdict).into_iter().chain(left_out).chain(unknown).collect()
 }

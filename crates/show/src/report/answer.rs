@@ -1,6 +1,6 @@
 //! The question, and the answer in a sentence for each safety level.
 
-use dyno_verdict::statistics::Ratio;
+use dyno_verdict::statistics::{Difference, NoDifference, Ratio};
 use dyno_verdict::{LevelRanking, Rank, Verdict};
 
 use super::waits::waits;
@@ -75,14 +75,13 @@ fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
     }
     let undecided = of(verdict, ranking.undecided());
     let next = ranking.ranks.iter().find(|rank| rank.slower);
-    let waits = ranking.undecided().next().zip(next).map(|(one, next)| waits(verdict, one, next.contender));
     let next = next.and_then(|rank| Some((verdict.label(rank.contender), rank.ratio?)));
     match (undecided.as_slice(), next) {
         ([one], Some((next, times))) => format!(
             "{one} is fastest: {next}, the next, takes {} as long{}, {over}{}",
             ratio(times.ratio),
             interval(&times),
-            waits.unwrap_or_default()
+            waits(verdict, ranking)
         ),
         (several, Some((next, times))) => format!(
             "no difference of more than {} is shown between {}; {next}, the next, takes {} as long as {}{}, {over}",
@@ -110,12 +109,26 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let contender = ranking.ranks.first()?.contender;
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
+    let baseline = verdict.label(verdict.baseline);
+    let price = match summary.difference? {
+        Difference::Faster | Difference::Slower => format!(
+            "It takes {} the time of {baseline}, by the geometric mean over {}: that is a price, and no rank",
+            ratio_with_interval(&mean),
+            counted(summary.tests, "test")
+        ),
+        Difference::None(NoDifference::TooFewSamples) => {
+            format!("Its trials are too few to compare its time with that of {baseline}")
+        }
+        Difference::None(NoDifference::Close) => format!(
+            "Its time is within {} of that of {baseline}",
+            units::percent(verdict.about.schedule.margin)
+        ),
+        Difference::None(_) => format!("No difference between its time and that of {baseline} is shown"),
+    };
     Some(format!(
-        "{} has no equal here, so dyno does not rank it ({}). It takes {} the time of {}: that is a price, and no rank.",
+        "{} has no equal here, so dyno does not rank it ({}). {price}.",
         verdict.contenders[contender].label,
         uncapitalized(&class(&ranking.class)),
-        ratio_with_interval(&mean),
-        verdict.label(verdict.baseline)
     ))
 }
 

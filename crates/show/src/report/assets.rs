@@ -25,8 +25,9 @@ const SCRIPTS: [&str; 4] = [
 ];
 
 /// The templates by name. Those that end in `.html` escape what is put into them.
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("page.html", include_str!("../../report/templates/page.html")),
+    ("head.html", include_str!("../../report/templates/head.html")),
     ("macros.html", include_str!("../../report/templates/macros.html")),
     ("overview.html", include_str!("../../report/templates/overview.html")),
     ("comparison.html", include_str!("../../report/templates/comparison.html")),
@@ -35,26 +36,56 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("test.html", include_str!("../../report/templates/test.html")),
     ("contender.html", include_str!("../../report/templates/contender.html")),
     ("again.html", include_str!("../../report/templates/again.html")),
+    ("prove.html", include_str!("../../report/templates/prove.html")),
+    ("site.html", include_str!("../../report/templates/site.html")),
 ];
 
-/// Sets the page in its templates.
+/// Sets the page of runs in its templates.
 pub(super) fn render(page: &impl Serialize) -> Result<String> {
+    let script = SCRIPTS.join("\n");
+    let mut context = context(page, &[LIBRARY, &script]);
+    context.extend([
+        ("library", Value::from_safe_string(LIBRARY.to_owned())),
+        ("script", Value::from_safe_string(script)),
+        ("licences", Value::from(LICENCES)),
+    ]);
+    set_in("page.html", context)
+}
+
+/// Sets a page without a script in the template of this name.
+///
+/// # Errors
+/// The data do not fit the template.
+pub(crate) fn set(template: &str, page: &impl Serialize) -> Result<String> {
+    set_in(template, context(page, &[]))
+}
+
+/// The same of a page with a script.
+///
+/// # Errors
+/// As [`set`].
+pub(crate) fn set_with_script(template: &str, page: &impl Serialize, script: &str) -> Result<String> {
+    let mut context = context(page, &[script]);
+    context.insert("script", Value::from_safe_string(script.to_owned()));
+    set_in(template, context)
+}
+
+fn context(page: &impl Serialize, scripts: &[&str]) -> BTreeMap<&'static str, Value> {
+    BTreeMap::from([
+        ("page", Value::from(Serde(page))),
+        ("policy", Value::from(policy(scripts, STYLE))),
+        ("style", Value::from_safe_string(STYLE.to_owned())),
+    ])
+}
+
+fn set_in(template: &str, context: BTreeMap<&str, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(syntax()?);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).with_context(|| format!("the template {name} is wrong"))?;
     }
-    let script = SCRIPTS.join("\n");
-    let context = BTreeMap::from([
-        ("page", Value::from(Serde(page))),
-        ("policy", Value::from(policy(&[LIBRARY, &script], STYLE))),
-        ("library", Value::from_safe_string(LIBRARY.to_owned())),
-        ("script", Value::from_safe_string(script)),
-        ("style", Value::from_safe_string(STYLE.to_owned())),
-        ("licences", Value::from(LICENCES)),
-    ]);
-    let template = environment.get_template("page.html").context("there is no page.html")?;
+    let template = environment.get_template(template).with_context(|| format!("there is no {template}"))?;
     template.render(context).context("the page cannot be set")
 }
 
@@ -67,7 +98,10 @@ pub(super) fn syntax() -> Result<SyntaxConfig> {
 /// The page may do nothing but run these scripts and this style: no request, no other script, no form.
 fn policy(scripts: &[&str], style: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    let scripts: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+    let scripts: Vec<String> = match scripts {
+        [] => vec!["'none'".to_owned()],
+        scripts => scripts.iter().map(|script| hash(script)).collect(),
+    };
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         scripts.join(" "),

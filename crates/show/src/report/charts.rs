@@ -58,11 +58,11 @@ pub(crate) enum Chart {
     /// Figures at several sizes, in adjacent panels. Nanoseconds, or operations in a second.
     Scaling { parameter: String, sizes: Vec<f64>, series: Vec<ScalingSeries> },
     /// Rungs of a ladder, each from the rate of the one that it changes to its own. Rows a second.
-    Ladder { series: Vec<LadderSeries> },
+    Ladder { series: Vec<TestLines<LadderRow>> },
     /// Percentiles of durations in rows. Nanoseconds.
     Latency { series: Vec<LatencySeries> },
     /// The operations in each second of each trial, in rows.
-    Timeline { series: Vec<TimelineSeries> },
+    Timeline { series: Vec<TestLines<Row<TimelineRow>>> },
 }
 
 /// A line of a chart: a heading or a contender.
@@ -157,11 +157,11 @@ pub(crate) struct ScalingPoint {
     pub text: String,
 }
 
-/// The rungs in one test.
+/// The lines of one test.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct LadderSeries {
+pub(crate) struct TestLines<T> {
     pub name: String,
-    pub rows: Vec<LadderRow>,
+    pub rows: Vec<T>,
 }
 
 /// A rung.
@@ -196,13 +196,6 @@ pub(crate) struct LatencyRow {
     pub colour: usize,
     pub text: String,
     pub percentiles: Percentiles,
-}
-
-/// The seconds of a test.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct TimelineSeries {
-    pub name: String,
-    pub rows: Vec<Row<TimelineRow>>,
 }
 
 /// The seconds of a contender.

@@ -1,13 +1,15 @@
 //! The subject of the page against each of the runs before it.
 
+use dyno_record::Quantity;
 use dyno_verdict::statistics::Difference;
-use dyno_verdict::{CellComparison, Comparison, JointVerdict, Measure, Outcome, Verdict};
+use dyno_verdict::{CellComparison, Comparison, JointVerdict, Outcome, Verdict};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
-use super::{Source, words};
+use super::sortable::Sortable;
+use super::{PageSource, words};
+use crate::figure::mark_of;
 use crate::views::sustained::words as sustained_words;
-use crate::{grid, measure};
 
 /// One comparison.
 #[derive(Debug, Serialize)]
@@ -28,42 +30,37 @@ struct ComparedRow {
     test: String,
     title: String,
     contender: String,
-    old: String,
-    old_value: Option<f64>,
-    new: String,
-    new_value: Option<f64>,
-    ratio: String,
-    ratio_value: Option<f64>,
+    old: Sortable,
+    new: Sortable,
+    ratio: Sortable,
     word: String,
 }
 
 /// The last run against each of the others that did the same work.
-pub(super) fn comparisons(sources: &[Source], verdict: &Verdict, beside: &JointVerdict) -> Vec<Compared> {
+pub(super) fn comparisons(sources: &[PageSource], verdict: &Verdict, beside: &JointVerdict) -> Vec<Compared> {
     let compared = beside.comparisons.iter().enumerate();
     compared.map(|(place, (old, found))| compared_with(place, &sources[*old], verdict, found)).collect()
 }
 
-fn compared_with(place: usize, old: &Source, verdict: &Verdict, comparison: &Comparison) -> Compared {
+fn compared_with(place: usize, old: &PageSource, verdict: &Verdict, comparison: &Comparison) -> Compared {
     let rows = comparison.tests.iter().flat_map(|test| {
-        let shown_as = verdict.test(&test.id).map_or(Measure::Time, |test| test.measure());
-        let text = move |time: Option<f64>, sustained: Option<Outcome>| match sustained {
-            Some(outcome) => sustained_words::outcome(&outcome),
-            None => time.map_or("–".into(), |time| measure::text(shown_as, time)),
-        };
-        let value = move |time: Option<f64>, sustained: Option<Outcome>| match sustained {
-            Some(outcome) => outcome.per_second(),
-            None => time.map(|ns| shown_as.value(ns)),
+        let quantity = verdict.test(&test.id).map_or(&Quantity::Time, |test| &test.quantity);
+        let figure = move |judged: Option<f64>, sustained: Option<Outcome>| match sustained {
+            Some(outcome) => {
+                Sortable { text: sustained_words::outcome(&outcome), number: outcome.per_second() }
+            }
+            None => Sortable::of(quantity, judged),
         };
         test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
             test: test.id.clone(),
             title: test.title.clone(),
             contender: contender.clone(),
-            old: text(cell.old_ns, cell.old_sustained),
-            old_value: value(cell.old_ns, cell.old_sustained),
-            new: text(cell.new_ns, cell.new_sustained),
-            new_value: value(cell.new_ns, cell.new_sustained),
-            ratio: cell.ratio.map_or("–".into(), |ratio| words::ratio_with_interval(&ratio)),
-            ratio_value: cell.ratio.map(|ratio| ratio.ratio),
+            old: figure(cell.old_ns, cell.old_sustained),
+            new: figure(cell.new_ns, cell.new_sustained),
+            ratio: Sortable {
+                text: cell.ratio.map_or("–".into(), |ratio| words::ratio_with_interval(&ratio)),
+                number: cell.ratio.map(|ratio| ratio.ratio),
+            },
             word: word(cell),
         })
     });
@@ -84,7 +81,7 @@ fn word(cell: &CellComparison) -> String {
         (None, Some(Difference::Faster)) => "faster".into(),
         (None, Some(Difference::Slower)) => "slower".into(),
         (None, Some(Difference::None(reason))) => {
-            format!("{} {reason}", grid::mark_of(cell.difference).trim_start())
+            format!("{} {reason}", mark_of(cell.difference).trim_start())
         }
         (None, None) => String::new(),
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::anchors;
 use super::charts;
 use super::words;
-use crate::grid;
+use crate::headings;
 use crate::units;
 use crate::views::durability;
 
@@ -77,7 +77,7 @@ fn card(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> Card {
             (None, Build::System) => "the system's".into(),
             (None, Build::Path(path)) => path.display().to_string(),
         },
-        profile: match grid::tuning(verdict, contender) {
+        profile: match headings::tuning(verdict, contender) {
             Some(tuning) => format!("{}, {tuning}", contender.profile),
             None => contender.profile.clone(),
         },

@@ -15,6 +15,7 @@ mod overview;
 mod page;
 mod raw;
 mod sections;
+mod sortable;
 mod source;
 mod waits;
 pub(crate) mod words;
@@ -23,14 +24,15 @@ use anyhow::{Result, ensure};
 use dyno_verdict::JointVerdict;
 
 pub use answer::answers;
-pub use source::Source;
+pub(crate) use assets::{set, set_with_script};
+pub use source::PageSource;
 
 /// The page of one run or more. The last run is the subject; the relation of those before it to the subject is given by
 /// `beside`.
 ///
 /// # Errors
 /// There is no run.
-pub fn render(sources: &[Source], beside: &JointVerdict) -> Result<String> {
+pub fn render(sources: &[PageSource], beside: &JointVerdict) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     let page = page::Page::new(sources, beside)?;
     assets::render(&page)
@@ -41,7 +43,7 @@ pub fn render(sources: &[Source], beside: &JointVerdict) -> Result<String> {
 ///
 /// # Errors
 /// As [`render`].
-pub fn markdown(sources: &[Source], beside: &JointVerdict) -> Result<String> {
+pub fn markdown(sources: &[PageSource], beside: &JointVerdict) -> Result<String> {
     ensure!(!sources.is_empty(), "a report needs a run");
     markdown::render(&page::Page::new(sources, beside)?)
 }

@@ -1,13 +1,16 @@
 //! All tests and contenders at a glance.
 
-use dyno_record::ContenderRecord;
-use dyno_verdict::{Cell, LevelRanking, Measure, Rank, ResponseVerdict, TestVerdict, Verdict};
+use dyno_record::{ContenderRecord, Quantity};
+use dyno_verdict::{Cell, LevelRanking, Rank, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::anchors;
 use super::charts::{self, Figure, RatioRow, grouped};
+use super::sections::figure_of;
+use super::sortable::Sortable;
 use super::words;
-use crate::grid::{self, Detail};
+use crate::figure::{self, Detail};
+use crate::headings;
 use crate::units;
 
 /// With more contenders than this, and fewer tests, each contender has a row and each test a column.
@@ -48,10 +51,8 @@ struct GlanceRow {
 /// A contender in a test: its figure and, but for the baseline, the ratio.
 #[derive(Debug, Serialize)]
 struct GlanceCell {
-    figure: String,
+    figure: Sortable,
     ratio: Option<String>,
-    /// The figure as a number, by which to sort.
-    value: Option<f64>,
     fastest: bool,
     /// True if the figures do not count.
     bad: bool,
@@ -70,16 +71,16 @@ pub(super) fn overview(verdict: &Verdict) -> Overview {
     Overview { figure: figure(verdict), corner, columns, rows, rates }
 }
 
-/// A test's rows, one for each measure.
+/// A test's rows, one for each quantity: its own has the test's id and title.
 fn test(verdict: &Verdict, judged: &TestVerdict) -> impl Iterator<Item = GlanceRow> {
-    judged.lines().map(|line| GlanceRow {
+    judged.lines().enumerate().map(|(nth, (quantity, cells))| GlanceRow {
         heading: Heading {
-            id: line.response.is_none().then(|| judged.id.clone()),
-            name: line.response.map_or_else(|| judged.title.clone(), ResponseVerdict::title),
+            id: (nth == 0).then(|| judged.id.clone()),
+            name: if nth == 0 { judged.title.clone() } else { quantity.to_string() },
             below: String::new(),
             anchor: anchors::test(&judged.id),
         },
-        cells: line.cells.iter().map(|found| cell(verdict, line.measure, found)).collect(),
+        cells: cells.iter().map(|found| cell(verdict, quantity, found)).collect(),
     })
 }
 
@@ -90,7 +91,7 @@ fn by_contender(verdict: &Verdict) -> Vec<GlanceRow> {
         false => words::place(words::level(record)),
     };
     let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
-        let cells = verdict.tests.iter().map(|judged| cell(verdict, judged.measure(), &judged.cells[column]));
+        let cells = verdict.tests.iter().map(|judged| cell(verdict, &judged.quantity, &judged.cells[column]));
         (place(record), GlanceRow { heading: contender(verdict, index), cells: cells.collect() })
     };
     let mut rows: Vec<(usize, GlanceRow)> = verdict.shown_contenders().enumerate().map(row).collect();
@@ -104,7 +105,7 @@ fn contender(verdict: &Verdict, index: usize) -> Heading {
     Heading {
         id: None,
         name: record.label.clone(),
-        below: format!("{}{baseline}", grid::survives(verdict, index)),
+        below: format!("{}{baseline}", headings::survives(verdict, index)),
         anchor: anchors::contender(index),
     }
 }
@@ -114,16 +115,15 @@ fn column(judged: &TestVerdict) -> Heading {
     Heading {
         id: None,
         name: judged.id.clone(),
-        below: judged.measure().unit().map_or("".into(), |unit| format!("{unit}/s")),
+        below: judged.quantity.amount().map_or("".into(), |amount| format!("{}/s", amount.unit)),
         anchor: anchors::test(&judged.id),
     }
 }
 
-fn cell(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> GlanceCell {
+fn cell(verdict: &Verdict, quantity: &Quantity, cell: &Cell) -> GlanceCell {
     GlanceCell {
-        figure: grid::figure(shown_as, cell),
-        ratio: (cell.contender != verdict.baseline).then(|| grid::ratio_of(shown_as, cell, Detail::Ratio)),
-        value: cell.figures.summary.map(|summary| shown_as.value(summary.median)),
+        figure: figure_of(quantity, cell),
+        ratio: (cell.contender != verdict.baseline).then(|| figure::ratio_of(quantity, cell, Detail::Ratio)),
         fastest: cell.fastest,
         bad: !cell.standing.is_fine(),
     }
@@ -158,7 +158,7 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
         &format!(
             "Geometric mean of the times of {}, compared with the least of the contenders that are equally safe and commit as \
              much at a time, with its 95 % interval. Not shown to be slower by more than {}, once all comparisons of the \
-             table are counted: ≈ where the interval excludes it, ? where the trials do not tell. A mean mixes unlike tests, so \
+             table are counted: ≈ where the interval excludes it, ? where the trials do not decide. A mean mixes unlike tests, so \
              look at each of them below. dyno ranks none across safety levels or commit sizes.",
             words::counted(tests, "test"),
             units::percent(verdict.about.schedule.margin)

@@ -9,7 +9,7 @@ use super::contenders::{self, Card};
 use super::overview::{self, Overview};
 use super::raw::Raw;
 use super::sections::{self, TestSection};
-use super::{Source, answer};
+use super::{PageSource, answer};
 use crate::views;
 use crate::views::encryption::proofs;
 use crate::views::parts::View;
@@ -48,7 +48,7 @@ struct Fact {
 
 impl Page {
     /// The page of the last run, compared with those before it.
-    pub(super) fn new(sources: &[Source], beside: &JointVerdict) -> Result<Page> {
+    pub(super) fn new(sources: &[PageSource], beside: &JointVerdict) -> Result<Page> {
         let verdict = &sources[sources.len() - 1].verdict;
         Ok(Page {
             suite: verdict.about.suite.name.clone(),

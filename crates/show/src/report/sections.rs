@@ -1,13 +1,15 @@
 //! One section for each test: what was asked, every sample, the table.
 
+use dyno_record::Quantity;
 use dyno_verdict::answers::Reference;
-use dyno_verdict::{Cell, CellStanding, Measure, ResponseVerdict, TestVerdict, Verdict};
+use dyno_verdict::{Cell, CellStanding, Costs, TestVerdict, Verdict};
 use serde::Serialize;
 
 use super::anchors;
 use super::charts::{self, Figure, Samples, grouped};
+use super::sortable::Sortable;
 use super::words;
-use crate::grid::{self, Detail};
+use crate::figure::{self, Detail};
 use crate::{measure, units};
 
 /// A test.
@@ -26,17 +28,17 @@ pub(super) struct TestSection {
     /// The unit that rates count: `rows` or `operations`.
     unit: Option<String>,
     rows: Vec<TestRow>,
-    /// Durations of the slow operations of each class.
-    responses: Vec<ResponseTable>,
+    /// The quantities besides the test's own.
+    further: Vec<FurtherTable>,
     published: Vec<(String, String)>,
     /// The source of the right answer.
     reference: Option<String>,
     floor: Option<String>,
 }
 
-/// Durations of the slow operations of a class.
+/// A quantity besides the test's own, such as the durations of the slow operations of a class.
 #[derive(Debug, Serialize)]
-struct ResponseTable {
+struct FurtherTable {
     title: String,
     rows: Vec<TestRow>,
 }
@@ -49,24 +51,16 @@ struct TestRow {
     colour: usize,
     level: &'static str,
     /// The median with its spread and marks.
-    figure: String,
-    /// The median as a number; by these the table is sorted.
-    value: Option<f64>,
+    figure: Sortable,
     /// The median duration, where figures are rates.
-    time: String,
-    nanoseconds: Option<f64>,
+    time: Sortable,
     interval: String,
     range: String,
-    samples: String,
-    used: usize,
-    ratio: String,
-    ratio_value: Option<f64>,
-    cpu: String,
-    cpu_ns: Option<f64>,
-    written: String,
-    written_bytes: Option<f64>,
-    memory: String,
-    memory_bytes: Option<f64>,
+    samples: Sortable,
+    ratio: Sortable,
+    cpu: Sortable,
+    written: Sortable,
+    memory: Sortable,
     fastest: bool,
     /// The reason why the figures do not count.
     trouble: Option<String>,
@@ -90,13 +84,19 @@ fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
         omitted: test.statements.saturating_sub(shown),
         last: test.last.clone(),
         figure: figure(verdict, test),
-        unit: test.measure().unit().map(String::from),
-        rows: test.cells.iter().map(|cell| row(verdict, test.measure(), cell)).collect(),
-        responses: test.responses.iter().map(|response| responses(verdict, response)).collect(),
+        unit: test.quantity.amount().map(|amount| amount.unit.clone()),
+        rows: test.cells.iter().map(|cell| row(verdict, &test.quantity, cell)).collect(),
+        further: test
+            .further()
+            .map(|measure| FurtherTable {
+                title: measure.quantity.to_string(),
+                rows: measure.cells.iter().map(|cell| row(verdict, &measure.quantity, cell)).collect(),
+            })
+            .collect(),
         published: test
             .published
             .iter()
-            .map(|(system, seconds)| (system.clone(), published_text(test.measure(), *seconds)))
+            .map(|(system, seconds)| (system.clone(), published_text(&test.quantity, *seconds)))
             .collect(),
         reference: test.reference.as_ref().map(|reference| known_by(verdict, reference)),
         floor: test.floor_ns.map(units::duration),
@@ -104,10 +104,10 @@ fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
 }
 
 /// A published figure; those of old pages are seconds with three decimals.
-fn published_text(shown_as: Measure, seconds: f64) -> String {
-    match shown_as {
-        Measure::Time => format!("{seconds:.3} s"),
-        Measure::Rate(_) => measure::text(shown_as, seconds * 1e9),
+fn published_text(quantity: &Quantity, seconds: f64) -> String {
+    match quantity {
+        Quantity::Time => format!("{seconds:.3} s"),
+        _ => measure::text(quantity, measure::from_seconds(seconds)),
     }
 }
 
@@ -129,74 +129,76 @@ fn known_by(verdict: &Verdict, reference: &Reference) -> String {
     }
 }
 
-fn responses(verdict: &Verdict, response: &ResponseVerdict) -> ResponseTable {
-    let rows = response.cells.iter().map(|cell| row(verdict, Measure::Time, cell));
-    ResponseTable { title: response.title(), rows: rows.collect() }
+/// The figure of a cell with its spread and marks.
+pub(super) fn figure_of(quantity: &Quantity, cell: &Cell) -> Sortable {
+    Sortable {
+        text: figure::figure(quantity, cell),
+        number: cell.figures.summary.map(|summary| quantity.figure(summary.median)),
+    }
 }
 
-fn row(verdict: &Verdict, shown_as: Measure, cell: &Cell) -> TestRow {
+fn row(verdict: &Verdict, quantity: &Quantity, cell: &Cell) -> TestRow {
     let contender = &verdict.contenders[cell.contender];
     let summary = cell.figures.summary;
     let costs = cell.figures.costs.as_ref();
-    let cpu = costs.map(|costs| costs.user_ns + costs.system_ns);
-    let bytes = |bytes: Option<f64>| bytes.map_or("–".into(), units::bytes);
-    let written = costs.map(|costs| costs.device_written_bytes);
-    let memory = costs.map(|costs| costs.peak_memory_bytes);
-    let left_out = cell.figures.samples - cell.figures.undisturbed;
-    let samples = match (cell.figures.samples, left_out, cell.figures.rests_on_disturbed) {
-        (all, 0, _) => all.to_string(),
-        (all, disturbed, true) => format!("{all} ({disturbed} disturbed)"),
-        (all, disturbed, false) => format!("{} of {all}", all - disturbed),
-    };
+    let cost = |of: fn(&Costs) -> f64, text: fn(f64) -> String| Sortable::new(costs.map(of), text);
+    let span = |low, high| measure::span(quantity, low, high);
+    let is_baseline = cell.contender == verdict.baseline;
     TestRow {
         label: contender.label.clone(),
         anchor: anchors::contender(cell.contender),
         colour: charts::colour(verdict, cell.contender),
         level: words::short(contender),
-        figure: grid::figure(shown_as, cell),
-        value: summary.map(|summary| shown_as.value(summary.median)),
-        time: units::duration_or_dash(summary.map(|summary| summary.median)),
-        nanoseconds: summary.map(|summary| summary.median),
+        figure: figure_of(quantity, cell),
+        time: Sortable::of(&Quantity::Time, summary.map(|summary| summary.median)),
         interval: summary
             .and_then(|summary| summary.interval)
-            .map_or("–".into(), |ends| measure::span(shown_as, ends.low, ends.high)),
-        range: summary.map_or("–".into(), |summary| measure::span(shown_as, summary.min, summary.max)),
-        samples,
-        used: cell.figures.samples,
-        ratio: match cell.contender == verdict.baseline {
-            true => "baseline".into(),
-            false => grid::ratio_of(shown_as, cell, Detail::Interval),
+            .map_or("–".into(), |ends| span(ends.low, ends.high)),
+        range: summary.map_or("–".into(), |summary| span(summary.min, summary.max)),
+        samples: Sortable { text: samples(cell), number: Some(cell.figures.samples as f64) },
+        ratio: match is_baseline {
+            true => Sortable { text: "baseline".into(), number: Some(1.0) },
+            false => Sortable {
+                text: figure::ratio_of(quantity, cell, Detail::Interval),
+                number: cell.ratio.map(|ratio| ratio.ratio),
+            },
         },
-        ratio_value: match cell.contender == verdict.baseline {
-            true => Some(1.0),
-            false => cell.ratio.map(|ratio| ratio.ratio),
-        },
-        cpu: units::duration_or_dash(cpu),
-        cpu_ns: cpu,
-        written: bytes(written),
-        written_bytes: written,
-        memory: bytes(memory),
-        memory_bytes: memory,
+        cpu: cost(|costs| costs.user_ns + costs.system_ns, units::duration),
+        written: cost(|costs| costs.device_written_bytes, units::bytes),
+        memory: cost(|costs| costs.peak_memory_bytes, units::bytes),
         fastest: cell.fastest,
-        trouble: match &cell.standing {
-            CellStanding::Counts if cell.failed => Some(
-                "Trials failed: these figures are of the others, and dyno compares them with none".into(),
-            ),
-            CellStanding::Counts
-            | CellStanding::NotApplicable
-            | CellStanding::NotReached
-            | CellStanding::TooFew
-            | CellStanding::Uneven(_)
-            | CellStanding::Sought => None,
-            CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
-            CellStanding::NotIsolated => {
-                Some("Its transactions show what its isolation level forbids".into())
-            }
-            CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
-            CellStanding::Disputed(why) => Some(format!("No answer is known to be right: {why}")),
-            CellStanding::Missing(why) => Some(format!("Failed: {why}")),
-            CellStanding::Untried => Some("The run was stopped before it measured this".into()),
-        },
+        trouble: trouble(cell),
+    }
+}
+
+/// The number of samples, with those that were left out or are disturbed.
+fn samples(cell: &Cell) -> String {
+    let left_out = cell.figures.samples - cell.figures.undisturbed;
+    match (cell.figures.samples, left_out, cell.figures.rests_on_disturbed) {
+        (all, 0, _) => all.to_string(),
+        (all, disturbed, true) => format!("{all} ({disturbed} disturbed)"),
+        (all, disturbed, false) => format!("{} of {all}", all - disturbed),
+    }
+}
+
+/// Why a contender's figures are absent or not compared, where the mark in its cell does not say it.
+fn trouble(cell: &Cell) -> Option<String> {
+    match &cell.standing {
+        CellStanding::Counts if cell.failed => {
+            Some("Trials failed: these figures are of the others, and dyno compares them with none".into())
+        }
+        CellStanding::Counts
+        | CellStanding::NotApplicable
+        | CellStanding::NotReached
+        | CellStanding::TooFew
+        | CellStanding::Uneven(_)
+        | CellStanding::Sought => None,
+        CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
+        CellStanding::NotIsolated => Some("Its transactions show what its isolation level forbids".into()),
+        CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
+        CellStanding::Disputed(why) => Some(format!("No answer is known to be right: {why}")),
+        CellStanding::Missing(why) => Some(format!("Failed: {why}")),
+        CellStanding::Untried => Some("The run was stopped before it measured this".into()),
     }
 }
 
@@ -212,15 +214,16 @@ fn figure(verdict: &Verdict, test: &TestVerdict) -> Figure {
     let said: Vec<String> = cells
         .iter()
         .map(|cell| {
-            format!("{}: {}", verdict.contenders[cell.contender].label, grid::figure(test.measure(), cell))
+            format!("{}: {}", verdict.contenders[cell.contender].label, figure::figure(&test.quantity, cell))
         })
         .collect();
     let rows = grouped(groups.to_vec(), false);
     let lines = rows.len();
-    let chart = charts::samples(rows, test.measure().count());
+    let chart = charts::samples(rows, test.quantity.amount().map(|amount| amount.count));
     let mut caption = Vec::new();
-    if let Some(unit) = test.measure().unit() {
-        caption.push(format!("{} a second: further to the right is faster.", words::capitalized(unit)));
+    if let Some(amount) = test.quantity.amount() {
+        caption
+            .push(format!("{} a second: further to the right is faster.", words::capitalized(&amount.unit)));
     }
     if matches!(chart, charts::Chart::Samples { log: true, .. }) {
         caption.push("Logarithmic scale.".into());
@@ -238,12 +241,12 @@ fn line(verdict: &Verdict, test: &TestVerdict, cell: &Cell) -> Samples {
         colour: charts::colour(verdict, cell.contender),
         text: match (&cell.standing, summary) {
             (CellStanding::Wrong(_), Some(summary)) => {
-                format!("{} ✗ wrong", measure::text(test.measure(), summary.median))
+                format!("{} ✗ wrong", measure::text(&test.quantity, summary.median))
             }
             (CellStanding::Disputed(_), Some(summary)) => {
-                format!("{} ✗ disputed", measure::text(test.measure(), summary.median))
+                format!("{} ✗ disputed", measure::text(&test.quantity, summary.median))
             }
-            _ => grid::figure(test.measure(), cell),
+            _ => figure::figure(&test.quantity, cell),
         },
         median: summary.map(|summary| summary.median),
         interval: summary.and_then(|summary| summary.interval),

@@ -4,7 +4,7 @@ use dyno_verdict::Verdict;
 
 /// A run of a page.
 #[derive(Debug)]
-pub struct Source {
+pub struct PageSource {
     /// The name of its file, without folders.
     pub name: String,
     /// The statements that its samples support.

@@ -4,8 +4,8 @@ use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level, Tuni
 use dyno_verdict::AddedTime;
 use dyno_verdict::statistics::{Interval, Ratio};
 
-use crate::grid;
 use crate::units::{bytes as bytes_text, whole};
+use crate::{figure, headings};
 use crate::{ratio, significant};
 
 /// Safety and size of the commits of a class, as the end of "contenders that …".
@@ -71,8 +71,8 @@ pub(crate) fn class(class: &Class) -> String {
         CacheClass::None => "no cache of its own".to_owned(),
         CacheClass::From(bytes) => format!("cache from {}", bytes_text(bytes as f64)),
     });
-    let tuning = class.tuning.map(|tuning| grid::tuning_words(tuning).to_owned());
-    let commits = class.commits.map(grid::commit_size);
+    let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());
+    let commits = class.commits.map(headings::commit_size);
     let parts = [Some(level.to_owned()), isolation, processes, commits, tuning, cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -132,7 +132,7 @@ pub(crate) fn change(value: f64) -> String {
 
 /// A ratio as a change in percent, marked where it is no difference: `+2.10 % ≈`.
 pub(crate) fn marked_change(added: &AddedTime) -> String {
-    format!("{}{}", change(added.ratio.ratio), grid::mark_of_added(added))
+    format!("{}{}", change(added.ratio.ratio), figure::mark_of_added(added))
 }
 
 /// The same with its interval: `+12.0 % (+10.1 % – +14.2 %)`.

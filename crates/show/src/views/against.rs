@@ -8,7 +8,7 @@ use crate::report::charts::{self, Figure, Row};
 use crate::report::words;
 
 /// The words of a view for its families.
-pub struct Words {
+pub struct AgainstWords {
     /// The first part of each view's fragment; its number follows.
     pub anchor: &'static str,
     /// The title, but for the label of the contender over which the others are counted.
@@ -23,7 +23,7 @@ pub fn families(all: &[Against]) -> impl Iterator<Item = &[Against]> {
 }
 
 /// A view for each family of which some have passed a test. None next to a ladder, which shows the effect of each change.
-pub fn pages(verdict: &Verdict, all: &[Against], words: &Words) -> Vec<View> {
+pub fn pages(verdict: &Verdict, all: &[Against], words: &AgainstWords) -> Vec<View> {
     if !verdict.views.ladders.is_empty() {
         return Vec::new();
     }
@@ -31,7 +31,7 @@ pub fn pages(verdict: &Verdict, all: &[Against], words: &Words) -> Vec<View> {
     families(all).enumerate().filter_map(view).collect()
 }
 
-fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Option<View> {
+fn view(verdict: &Verdict, place: usize, family: &[Against], said: &AgainstWords) -> Option<View> {
     let reference = verdict.label(family.first()?.over);
     let counted: Vec<(&Against, &AddedTime)> =
         family.iter().filter_map(|against| Some((against, against.geometric_mean.as_ref()?))).collect();
@@ -41,12 +41,15 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
     let lines = counted.iter().map(|(against, mean)| {
         let mark = if against.same_level { "" } else { " ‡" };
         let label = format!("{}{mark}", verdict.label(against.contender));
-        Row::Line(charts::ratio_row(&label, charts::colour(verdict, against.contender), &mean.ratio, true))
+        let mut row =
+            charts::ratio_row(&label, charts::colour(verdict, against.contender), &mean.ratio, true);
+        row.text = words::marked_change(mean);
+        Row::Line(row)
     });
     let spoken: Vec<String> = counted
         .iter()
         .map(|(against, mean)| {
-            format!("{}: {}", verdict.label(against.contender), words::change(mean.ratio.ratio))
+            format!("{}: {}", verdict.label(against.contender), words::marked_change(mean))
         })
         .collect();
     let mut header = vec![String::new(), "test".to_owned()];
@@ -58,7 +61,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &Words) -> Op
          changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
          chance among all comparisons of the table.{}",
         if counted.iter().any(|(against, _)| !against.same_level) {
-            " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and rank nobody."
+            " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and are no rank."
         } else {
             ""
         }

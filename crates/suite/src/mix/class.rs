@@ -1,4 +1,4 @@
-//! The statements of a class: the rows they keep, the statements that are repeated, and the sources of their
+//! Reads the statements of a class: the rows they keep, the statements that are repeated, and the sources of their
 //! parameters' values.
 //!
 //! `name(column, …) = STATEMENT` keeps the rows of a statement; with `name?` it may return none. `for each LIST:` and
@@ -7,96 +7,14 @@
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{MixRows, Pause, Purpose, QueryProtocol, StoreDoes};
+use dyno_protocol::{MixRows, Pause, Purpose, StoreDoes};
 
 use super::course::seconds;
+use super::rendered::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated, Rows};
+use super::spelling::{Label, joined, label, of_items, row_of};
 use super::{Class, pieces::pieces, store};
-use crate::check::is_name;
+use crate::names::is_name;
 use crate::{NO_SQL, Suite, Test};
-
-/// A class made ready for one dialect.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RenderedClass {
-    /// Its name.
-    pub name: String,
-    /// The purpose for which its statements are one transaction.
-    pub transaction: Option<Purpose>,
-    /// Its statements.
-    pub statements: Vec<RenderedStatement>,
-    /// Those that are repeated.
-    pub loops: Vec<Repeated>,
-    /// The value that decides whether the transaction is rolled back, as planned.
-    pub rollback: Option<String>,
-    /// The pauses of its client.
-    pub pauses: Vec<Pause>,
-    /// The codes of errors with which its operations may end.
-    pub ignores: Vec<String>,
-    /// The way in which its statements reach the database.
-    pub protocol: QueryProtocol,
-    /// The store on which its statements are operations, where they are no SQL.
-    pub store: Option<String>,
-}
-
-/// A statement of a class.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RenderedStatement {
-    /// The texts around its parameters.
-    pub text: Vec<String>,
-    /// The sources of the parameters' values.
-    pub parameters: Vec<Parameter>,
-    /// The rows that are kept.
-    pub keeps: Option<MixRows>,
-    /// The operation on a store, if it is no SQL.
-    pub does: Option<StoreDoes>,
-    /// The part that is repeated for each item of a list, behind the first text and its parameters.
-    pub rows: Option<Rows>,
-}
-
-/// The part of a statement that is repeated for each item of a list, with commas between: the rows of an INSERT.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
-    /// The list.
-    pub list: String,
-    /// The texts around the parameters of a row.
-    pub text: Vec<String>,
-    /// The sources of the parameters' values.
-    pub parameters: Vec<Parameter>,
-    /// The text after the last row.
-    pub tail: String,
-}
-
-/// The source of a parameter's value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parameter {
-    /// A value of the step, by name.
-    Value(String),
-    /// The number of a list's items, by the list's name.
-    Count(String),
-    /// A column of the current item of a list, by their names.
-    Item(String, String),
-    /// A column of a row that an earlier statement keeps, by their positions.
-    Row(usize, usize),
-}
-
-/// Statements that are repeated: the position of the first, how many, and for what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeated {
-    /// The position of the first.
-    pub first: usize,
-    /// The number of statements.
-    pub count: usize,
-    /// The items or rows for which they are repeated.
-    pub over: Repeat,
-}
-
-/// The items for which statements are repeated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Repeat {
-    /// The items of a list, by its name.
-    List(String),
-    /// The rows that an earlier statement keeps, by its position.
-    Rows(usize),
-}
 
 /// A statement's rows that are kept, by name.
 struct Named {
@@ -355,63 +273,6 @@ impl ClassReader<'_> {
             }
         }
     }
-}
-
-/// A statement without `for each LIST` at its end, and that list.
-fn of_items(sql: &str) -> Option<(&str, &str)> {
-    let (sql, list) = sql.trim_end().rsplit_once(" for each ")?;
-    is_name(list.trim()).then(|| (sql.trim_end(), list.trim()))
-}
-
-/// The range of an INSERT's only row, with its parentheses.
-fn row_of(sql: &str) -> Option<std::ops::Range<usize>> {
-    let values = sql.to_ascii_lowercase().rfind("values")? + "values".len();
-    let start = values + sql[values..].find(|letter: char| !letter.is_whitespace())?;
-    let (mut depth, mut quoted) = (0, false);
-    for (place, letter) in sql[start..].char_indices() {
-        quoted ^= letter == '\'';
-        depth += match letter {
-            '(' if !quoted => 1,
-            ')' if !quoted => -1,
-            _ => 0,
-        };
-        if depth == 0 {
-            return (place > 0).then_some(start..start + place + 1);
-        }
-    }
-    None
-}
-
-/// The line in a statement that looks like the beginning of another one.
-fn joined(statement: &str) -> Option<&str> {
-    let begins = |line: &&str| {
-        let word = line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-        label(line).0.is_some() || ["SELECT", "INSERT", "UPDATE", "DELETE"].contains(&word.as_str())
-    };
-    statement.lines().skip(1).map(str::trim).find(begins)
-}
-
-/// The label before a statement whose rows are kept.
-struct Label<'a> {
-    name: &'a str,
-    may_miss: bool,
-    columns: Vec<&'a str>,
-}
-
-/// A statement without what names its rows, if something does.
-fn label(statement: &str) -> (Option<Label<'_>>, &str) {
-    let found = || {
-        let (head, sql) = statement.split_once('=')?;
-        let (name, columns) = head.trim_end().strip_suffix(')')?.split_once('(')?;
-        let (name, may_miss) = match name.strip_suffix('?') {
-            Some(name) => (name, true),
-            None => (name, false),
-        };
-        is_name(name).then(|| {
-            (Label { name, may_miss, columns: columns.split(',').map(str::trim).collect() }, sql.trim_start())
-        })
-    };
-    found().map_or((None, statement), |(label, sql)| (Some(label), sql))
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 mod class;
 mod course;
 mod distribution;
+mod evaluate;
 mod number;
 mod pieces;
+mod rendered;
 mod source;
+mod spelling;
 pub(crate) mod store;
 mod values;
 mod words;
@@ -15,19 +18,17 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
-use dyno_protocol::{CONNECT, Purpose, QueryProtocol, TimeWindow};
-use dyno_record::Parameters;
+use dyno_protocol::{Purpose, QueryProtocol, TimeWindow};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::check::{ID, is_id, is_name};
-use super::{Bounds, Model, NO_SQL, Renderer, Suite, TableForm, Test};
-use crate::progress::PlanningProgress;
+use super::names::{ID, is_id, is_name};
+use super::{Model, Renderer, Suite, Test};
 
-pub use class::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated, Rows};
 pub use course::Course;
 pub use distribution::{ValueDistribution, ZIPF};
 pub use number::Number;
+pub use rendered::{Parameter, RenderedClass, RenderedStatement, Repeat, Repeated, Rows};
 pub use source::{DrawCondition, Items, Range, Source};
 pub use values::{List, Values};
 pub(crate) use words::read_files;
@@ -58,12 +59,6 @@ pub struct Class {
     /// The time for which one of its operations may wait for locks and be tried again, in seconds; absent: the test's.
     pub patience: Option<Number>,
 }
-
-/// The most operations of a session: with more, a client counts as staying connected.
-const LONGEST_SESSION: f64 = 10_000.0;
-
-/// The time for which an operation may wait for locks and be tried again unless the suite sets one, in nanoseconds.
-const DEFAULT_RETRY_NS: u64 = 10_000_000_000;
 
 /// The numbers of a mix with the parameters of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,104 +113,6 @@ impl Mix {
 }
 
 impl Suite {
-    /// The numbers of a mix. They are the same for every dialect.
-    ///
-    /// # Errors
-    /// An expression is invalid, or a number makes no sense.
-    pub fn mix(&self, test: &Test, parameters: &Parameters) -> Result<Mix> {
-        let watch = PlanningProgress::default();
-        let renderer = Renderer::new(parameters, NO_SQL, TableForm::default(), Bounds::default(), &watch);
-        let at = |key: &str| {
-            format!("{}:{}: test {}: `{key}`", self.path.display(), self.key_line(test, key), test.id)
-        };
-        let number = |key: &str, number: &Option<Number>| {
-            number.as_ref().map(|number| number.value(&renderer)).transpose().with_context(|| at(key))
-        };
-        let seconds = |key: &str, written: &Option<Number>| -> Result<Option<u64>> {
-            let seconds = number(key, written)?;
-            ensure!(
-                seconds.is_none_or(|seconds| (0.0..=86_400.0).contains(&seconds)),
-                "{} is from 0 to 86400 seconds",
-                at(key)
-            );
-            Ok(seconds.map(|seconds| (seconds * 1e9) as u64))
-        };
-        let clients = number("clients", &test.clients)?.unwrap_or(1.0);
-        ensure!((1.0..=10_000.0).contains(&clients), "{} is from 1 to 10000", at("clients"));
-        let duration = seconds("duration", &test.duration)?.filter(|&duration| duration > 0);
-        let warm_up_ns = seconds("warm_up", &test.warm_up)?.unwrap_or(0);
-        let count = number("count", &test.count)?.filter(|&count| count > 0.0).map(|count| count as u64);
-        ensure!(
-            duration.is_some() != count.is_some(),
-            "{} and `count`: a mix has one of both, more than 0",
-            at("duration")
-        );
-        let rate = test.rate.as_ref().map(|rate| rate.course(&renderer)).transpose();
-        let rate = rate.with_context(|| at("rate"))?.filter(|rate| rate.bounds().1 > 0.0);
-        ensure!(rate.is_none() || duration.is_some(), "{} needs a `duration`", at("rate"));
-        let think_ns = seconds("think", &test.think)?.filter(|&think| think > 0);
-        ensure!(
-            rate.is_none() || think_ns.is_none(),
-            "{} and `rate`: what arrives by itself does not wait until somebody has thought; take one of both",
-            at("think")
-        );
-        let patience_ns = seconds("patience", &test.patience)?.unwrap_or(DEFAULT_RETRY_NS);
-        ensure!(patience_ns > 0, "{} is more than 0 seconds", at("patience"));
-        let session = number("sessions", &test.sessions)?.filter(|&session| session != 0.0);
-        ensure!(
-            session
-                .is_none_or(|session| (1.0..=LONGEST_SESSION).contains(&session) && session.fract() == 0.0),
-            "{}: a session has 1 to {LONGEST_SESSION:.0} operations",
-            at("sessions")
-        );
-        ensure!(
-            session.is_none() || rate.is_some(),
-            "{} needs a `rate`: sessions arrive by themselves, so say with --rate how many operations a second they bring",
-            at("sessions")
-        );
-        ensure!(
-            session.is_none() || test.classes.iter().all(|class| class.name.get_ref() != CONNECT),
-            "{}: what it takes to connect is told as the class {CONNECT}, so no class has that name",
-            at("sessions")
-        );
-        let classes = self.drawn(test, &renderer)?;
-        check_drawn(&classes, clients as u32, rate.is_some()).with_context(|| at("class"))?;
-        let values = test.values.iter().map(|(name, values)| {
-            Ok((
-                name.clone(),
-                values.source(&renderer, &self.words).with_context(|| at(&format!("values.{name}")))?,
-            ))
-        });
-        let values: Vec<(String, Source)> = values.collect::<Result<_>>()?;
-        let lists = test.lists.iter().map(|(name, list)| {
-            Ok((
-                name.clone(),
-                list.items(&renderer, &self.words).with_context(|| at(&format!("lists.{name}")))?,
-            ))
-        });
-        let lists: Vec<(String, Items)> = lists.collect::<Result<_>>()?;
-        let columns = lists.iter().flat_map(|(_, items)| &items.columns);
-        for (name, source) in values.iter().chain(columns) {
-            let Source::Next(class, _) = source else { continue };
-            let is_there = test.classes.iter().any(|known| known.name.get_ref() == class);
-            ensure!(is_there, "{}: there is no class {class}", at(&format!("values.{name}")));
-        }
-        source::check(&values, &lists)
-            .with_context(|| format!("{}: test {}", self.path.display(), test.id))?;
-        Ok(Mix {
-            clients: clients as u32,
-            lasts: duration.map(|duration_ns| TimeWindow { duration_ns, warm_up_ns }),
-            count,
-            rate,
-            think_ns,
-            patience_ns,
-            session: session.map(|session| session as u32),
-            classes,
-            values,
-            lists,
-        })
-    }
-
     /// The frequency of a mix's classes and the clients that do them.
     fn drawn(&self, test: &Test, renderer: &Renderer) -> Result<Vec<Drawn>> {
         let drawn = test.classes.iter().map(|class| {

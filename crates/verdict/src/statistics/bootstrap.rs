@@ -24,7 +24,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 pub const MIN_BLOCKS: usize = 6;
 
 /// The confidence of every interval but those whose caller asks for another.
-pub(super) const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: f64 = 0.95;
 
 /// Resamples of a 95 % interval. For six blocks the tail is 0.24 %, which leaves nine beyond each end.
 const RESAMPLES: usize = 4_000;

@@ -17,12 +17,12 @@ mod threshold;
 mod trimmed;
 
 pub use best::{Best, differences};
-pub use bootstrap::{Interval, MIN_BLOCKS};
+pub use bootstrap::{CONFIDENCE, Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
 pub use detectable::{POWER, detectable};
 pub use paired::{geometric_mean_ratio, paired_ratio, ratio_of_logs};
 pub use ratio::{Difference, NoDifference, Ratio, fewest_for, independent_ratio};
-pub use share::{Share, share};
+pub use share::share;
 pub use significance::{Compared, significant};
 pub use summary::{Summary, median, summarize};
 pub use threshold::Threshold;

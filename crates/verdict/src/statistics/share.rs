@@ -1,22 +1,12 @@
 //! The failure rate of independent tries, estimated from a count of failures.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::bootstrap::Interval;
 
-/// A 95 % interval of a share, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Share {
-    /// It is hardly smaller than this.
-    pub low: f64,
-    /// It is hardly larger than this.
-    pub high: f64,
-}
-
-/// The failure rate of tries of which `failed` failed, with the exact interval (C. J. Clopper and E. S. Pearson, *The
+/// The 95 % interval of the failure rate of tries of which `failed` failed: the exact one (C. J. Clopper and E. S. Pearson, *The
 /// Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial*, Biometrika 26, 1934). Where none or
 /// all failed there is one end to it, which has all of the error of 5 %: near 3 / `tried` (the rule of three). None
 /// without tries.
-pub fn share(tried: u64, failed: u64) -> Option<Share> {
+pub fn share(tried: u64, failed: u64) -> Option<Interval> {
     if tried == 0 || failed > tried {
         return None;
     }
@@ -27,7 +17,7 @@ pub fn share(tried: u64, failed: u64) -> Option<Share> {
         0 => 0.0,
         _ => solve(|share| at_most(tried, failed - 1, share) - (1.0 - error)),
     };
-    Some(Share { low, high })
+    Some(Interval { low, high })
 }
 
 /// The place at which a monotonic function is zero.

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_difference_in_few_blocks_is_told_and_a_small_one_is_not() {
+    fn a_large_difference_in_few_blocks_is_reported_and_a_small_one_is_not() {
         let scatter = [-0.03, -0.02, -0.01, 0.01, 0.02, 0.03];
         let compared =
             |centre: f64| Compared { logs: scatter.iter().map(|log| centre + log).collect(), weight: 1.0 };

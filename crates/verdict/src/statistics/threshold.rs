@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_is_told_by_its_probability() {
+    fn what_is_above_is_reported_by_its_probability() {
         let (one, other) = (found(600.0, 12), found(600.0, 12));
         assert!((one.is_above(&other) - 0.5).abs() < 0.05, "{}", one.is_above(&other));
         let low =

@@ -4,7 +4,7 @@ use dyno_record::{Run, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{Share, share};
+use crate::statistics::{Interval, share};
 
 /// What became of a contender's acknowledged commits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub struct Survived {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<u64>,
     /// How many of such lose or break something, at 95 %, estimated from those that were drawn.
-    pub fail: Share,
+    pub fail: Interval,
     /// The recordings of the work from which cuts were drawn; absent where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<CutRuns>,
@@ -49,7 +49,7 @@ pub struct CutRuns {
     /// The number of recordings that were cut.
     pub cut: u64,
     /// The share of such recordings in which one of as many cuts loses or breaks something, at 95 %.
-    pub fail: Share,
+    pub fail: Interval,
 }
 
 impl Survived {

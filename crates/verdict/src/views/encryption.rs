@@ -10,7 +10,7 @@ use crate::test_verdict::TestVerdict;
 
 /// The pages of a database that was searched for plaintext, of an engine that reports their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pages {
+pub struct EncryptedPages {
     /// The contender, by its position in the run.
     pub contender: usize,
     /// The largest number of pages that was seen.
@@ -44,7 +44,7 @@ pub(super) fn overheads(run: &Run, tests: &[TestVerdict]) -> Vec<Against> {
 }
 
 /// The sizes of the databases that were searched for plaintext.
-pub(super) fn pages(run: &Run) -> Vec<Pages> {
+pub(super) fn pages(run: &Run) -> Vec<EncryptedPages> {
     let looked = run.shown_contenders().filter(|(_, contender)| contender.proof.is_some());
     let of = |(index, contender): (usize, &ContenderRecord)| {
         let settings = contender.hello.iter().flat_map(|hello| &hello.settings);
@@ -53,7 +53,7 @@ pub(super) fn pages(run: &Run) -> Vec<Pages> {
         let trials = run.trials.iter().filter(|trial| trial.contender == index);
         let largest =
             trials.flat_map(|trial| &trial.samples).map(|sample| sample.sample.database_bytes).max()?;
-        (largest > 0).then(|| Pages { contender: index, pages: largest / page_bytes, page_bytes })
+        (largest > 0).then(|| EncryptedPages { contender: index, pages: largest / page_bytes, page_bytes })
     };
     looked.filter_map(of).collect()
 }

@@ -16,12 +16,12 @@ pub struct Invariants {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines_in_suite: Vec<usize>,
     /// For each contender shown, by its position in the run, what became of each of them.
-    pub lines: Vec<(usize, Vec<Invariant>)>,
+    pub lines: Vec<(usize, Vec<InvariantVerdict>)>,
 }
 
 /// What became of an invariant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Invariant {
+pub struct InvariantVerdict {
     /// The trials after which it was looked at, those to warm up too.
     pub trials: u64,
     /// Those after which it held.
@@ -58,10 +58,10 @@ pub(super) fn invariants(run: &Run) -> Vec<Invariants> {
 }
 
 /// What became of a test's invariants with a contender (by position).
-fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<Invariant> {
+fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<InvariantVerdict> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
-    let mut line = vec![Invariant::default(); count];
+    let mut line = vec![InvariantVerdict::default(); count];
     for answer in samples.filter_map(|sample| run.answers.get(sample.answer)) {
         for (invariant, row) in line.iter_mut().zip(&answer.kept) {
             invariant.trials += 1;

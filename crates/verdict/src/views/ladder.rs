@@ -21,12 +21,12 @@ pub struct Ladder {
     /// The test's id.
     pub test: String,
     /// The rungs whose contenders took part, in the suite's order.
-    pub rungs: Vec<Rung>,
+    pub rungs: Vec<RungVerdict>,
 }
 
 /// The figures of one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rung {
+pub struct RungVerdict {
     /// Its name.
     pub name: String,
     /// A description of the change that it shows.
@@ -87,8 +87,8 @@ pub(super) fn ladders(run: &Run, tests: &[TestVerdict]) -> Vec<Ladder> {
     ladders.collect()
 }
 
-fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
-    let mut rungs: Vec<Rung> = Vec::new();
+fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<RungVerdict> {
+    let mut rungs: Vec<RungVerdict> = Vec::new();
     for record in &run.suite.rungs {
         let Some(rung) = alone(run, test, rows, record) else { continue };
         let over = record.over.as_ref().and_then(|over| rungs.iter().position(|rung| rung.name == *over));
@@ -102,8 +102,8 @@ fn rungs(run: &Run, test: &TestVerdict, rows: f64) -> Vec<Rung> {
 }
 
 /// Takes back the differences that could be chance among all rungs.
-fn mark_significant(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
-    let compared = |rung: &Rung| {
+fn mark_significant(test: &TestVerdict, rungs: &mut [RungVerdict], margin: f64) {
+    let compared = |rung: &RungVerdict| {
         let (own, over) = (test.cell(rung.contender)?, test.cell(rungs[rung.over?].contender)?);
         rung.gain.map(|_| Compared { logs: log_ratios(&own.points, &over.points), weight: 1.0 })
     };
@@ -118,7 +118,7 @@ fn mark_significant(test: &TestVerdict, rungs: &mut [Rung], margin: f64) {
 }
 
 /// A rung without comparison; none if its contender took no part.
-fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Option<Rung> {
+fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Option<RungVerdict> {
     let is_its = |contender: usize| run.contenders[contender].label == record.contender;
     let cell = test.cells.iter().find(|cell| is_its(cell.contender))?;
     let contender = &run.contenders[cell.contender];
@@ -126,7 +126,7 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
     let rate = |nanoseconds: f64| rows / nanoseconds * 1e9;
     let turned = |interval: Interval| Interval { low: rate(interval.high), high: rate(interval.low) };
     let safety = contender.safety.as_ref().filter(|_| !contender.harness);
-    Some(Rung {
+    Some(RungVerdict {
         name: record.name.clone(),
         shows: record.shows.clone(),
         contender: cell.contender,
@@ -145,7 +145,13 @@ fn alone(run: &Run, test: &TestVerdict, rows: f64, record: &RungRecord) -> Optio
 }
 
 /// The same rung with its comparison to another, which is at position `over`.
-fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung) -> Rung {
+fn compared(
+    run: &Run,
+    test: &TestVerdict,
+    rung: RungVerdict,
+    over: usize,
+    other: &RungVerdict,
+) -> RungVerdict {
     // The other's time over its own: how many times as fast.
     let both_compare = [&rung, other].iter().all(|rung| test.compares(rung.contender));
     let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_compare);
@@ -161,7 +167,7 @@ fn compared(run: &Run, test: &TestVerdict, rung: Rung, over: usize, other: &Rung
             Ordering::Greater => SafetyChange::Higher,
         });
     let published_gain = rung.published.zip(other.published).map(|(own, other)| own / other);
-    Rung { over: Some(over), gain, difference, safety, published_gain, ..rung }
+    RungVerdict { over: Some(over), gain, difference, safety, published_gain, ..rung }
 }
 
 /// The safety of a contender's commits (by position), ordered from the least safe: the level; at the level `none`,

@@ -10,10 +10,13 @@ mod encryption;
 mod invariants;
 mod ladder;
 mod latency;
+mod percentiles;
+mod plaintext;
 mod probes;
 mod published;
 pub(crate) mod scaling;
 mod settings;
+mod stalls;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
@@ -27,13 +30,16 @@ use crate::test_verdict::TestVerdict;
 pub use against::{AddedTime, Against};
 pub use debt::{Debt, DebtLine};
 pub use durability::{CutRuns, Durability, Survived};
-pub use encryption::Pages;
-pub use invariants::{Invariant, Invariants};
-pub use ladder::{Ladder, Rung, SafetyChange};
-pub use latency::{Latency, LatencyLine, LatencyTest, PerMinute, Percentiles};
+pub use encryption::EncryptedPages;
+pub use invariants::{InvariantVerdict, Invariants};
+pub use ladder::{Ladder, RungVerdict, SafetyChange};
+pub use latency::{Latency, LatencyLine, LatencyTest, PerMinute};
+pub use percentiles::Percentiles;
+pub(crate) use plaintext::is_unproved;
+pub use plaintext::{EncryptionTrouble, Searched};
 pub(crate) use probes::is_disproved;
 pub use probes::{Anomaly, Probe, Probed, Seen};
-pub use published::{Published, PublishedPoint, PublishedSeries};
+pub use published::{PublishedFigures, PublishedPoint, PublishedSeries};
 pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
@@ -44,9 +50,12 @@ pub struct Views {
     /// The cost of encryption, if the same engine took part without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overheads: Vec<Against>,
+    /// The judgements on contenders whose files were searched for plaintext.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<Searched>,
     /// The sizes of the databases that were searched for plaintext.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pages: Vec<Pages>,
+    pub pages: Vec<EncryptedPages>,
     /// The ladders of a suite that has rungs, one for each test shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<Ladder>,
@@ -79,13 +88,14 @@ pub struct Views {
     pub debts: Vec<Debt>,
     /// Figures that others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<Published>,
+    pub published: Option<PublishedFigures>,
 }
 
 impl Views {
     pub(crate) fn new(run: &Run, tests: &[TestVerdict]) -> Views {
         Views {
             overheads: encryption::overheads(run, tests),
+            searched: plaintext::searched(run),
             pages: encryption::pages(run),
             ladders: ladder::ladders(run, tests),
             drivers: drivers::drivers(run, tests),

@@ -12,7 +12,7 @@ const CROWD: usize = 12;
 
 /// Published figures and today's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Published {
+pub struct PublishedFigures {
     /// The year of the oldest figures.
     pub since: u16,
     /// The mean over all tests that have published figures, where it says something, then each of these tests.
@@ -62,7 +62,7 @@ struct System<'a> {
 }
 
 /// The figures published for a run's tests; none if no published figure has a known year.
-pub(super) fn published(run: &Run, tests: &[TestVerdict]) -> Option<Published> {
+pub(super) fn published(run: &Run, tests: &[TestVerdict]) -> Option<PublishedFigures> {
     let systems = systems(run);
     let since = systems.iter().map(|system| system.year).min()?;
     let tests: Vec<&TestVerdict> = tests.iter().filter(|test| !test.published.is_empty()).collect();
@@ -77,7 +77,7 @@ pub(super) fn published(run: &Run, tests: &[TestVerdict]) -> Option<Published> {
         (tests.len() > 1).then(|| one(&tests)).filter(has_old).into_iter().collect();
     series.extend(tests.iter().map(|test| one(&[test])));
     let sources = run.suite.sources().iter().filter(|source| year(&source.source).is_some());
-    Some(Published { since, series, sources: sources.cloned().collect() })
+    Some(PublishedFigures { since, series, sources: sources.cloned().collect() })
 }
 
 /// The systems that have a figure in one of the run's tests, with the year of their source.
@@ -147,7 +147,7 @@ fn points(run: &Run, systems: &[System], tests: &[&TestVerdict]) -> Vec<Publishe
 
 /// The geometric mean of the figures of some tests, in seconds or as a count per second. None if one is missing.
 fn mean(run: &Run, tests: &[&TestVerdict], of: impl Fn(&TestVerdict) -> Option<f64>) -> Option<f64> {
-    let values = tests.iter().map(|test| Some(test.measure().value(of(test)?)));
+    let values = tests.iter().map(|test| Some(test.quantity.figure(of(test)?)));
     let value = geometric_mean(&values.collect::<Option<Vec<f64>>>()?)?;
     Some(match run.suite.figure {
         Figure::Time => value / 1e9,

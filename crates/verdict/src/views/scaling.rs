@@ -1,13 +1,14 @@
 //! Runs of several sizes side by side: how fast each contender is as one parameter grows.
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_record::{ContenderRecord, Seals, Target};
+use dyno_record::{ContenderRecord, Quantity, Seals, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sustained::Outcome;
 use crate::cell::CellStanding;
-use crate::compare::{changes, same_load};
+use crate::changes::changes;
+use crate::compare::same_load;
 use crate::judge::Verdict;
 use crate::statistics::{Interval, Summary};
 
@@ -146,29 +147,38 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
 
 /// The classes of a test (by id) that all runs judge by the same share, in the suite's order.
 fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) -> Vec<ScalingTest> {
-    let of = |run: &'v Verdict, title: &str| {
-        run.test(test)?.responses.iter().find(|response| response.title_in(test) == title)
+    let of = |run: &'v Verdict, quantity: &Quantity| {
+        run.test(test)?.responses.iter().find(|response| response.quantity == *quantity)
     };
     let reported = runs.iter().take(1).filter_map(|run| run.test(test)).flat_map(|test| &test.responses);
-    let titles = reported.map(|response| response.title_in(test));
-    let shared = titles.filter(|title| runs.iter().all(|run| of(run, title).is_some()));
-    let line = |title: &str, label: &str| {
+    let quantities = reported.map(|response| &response.quantity);
+    let shared = quantities.filter(|quantity| runs.iter().all(|run| of(run, quantity).is_some()));
+    let line = |quantity: &Quantity, label: &str| {
         let point = |run: &&'v Verdict| {
             let cell =
-                of(run, title)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
+                of(run, quantity)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
             let time = cell.figures.summary.filter(|_| cell.counts())?;
             Some(ScalingPoint { per_second: None, time })
         };
         ScalingLine { contender: label.to_owned(), points: runs.iter().map(point).collect() }
     };
-    let shared = shared.map(|title| ScalingTest {
+    let shared = shared.map(|quantity| ScalingTest {
         id: test.to_owned(),
         target: None,
         unit: None,
-        lines: labels.iter().map(|contender| line(&title, &contender.label)).collect(),
-        response: Some(title),
+        lines: labels.iter().map(|contender| line(quantity, &contender.label)).collect(),
+        response: Some(title(quantity, test)),
     });
     shared.collect()
+}
+
+/// The name of a class's figures among those of several tests: `use, log-in: 90 % within`, or `transfer: 99 % within`
+/// where the class has the test's name.
+fn title(quantity: &Quantity, test: &str) -> String {
+    match quantity {
+        Quantity::Response { class, .. } if class == test => quantity.to_string(),
+        _ => format!("{test}, {quantity}"),
+    }
 }
 
 /// The contenders shown of some runs, each once, in the order in which they first appear.

@@ -4,7 +4,7 @@ use dyno_protocol::{Response, StatementTimes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::latency::{Percentiles, percentiles};
+use super::percentiles::{Percentiles, percentiles};
 
 /// The executions of one statement of a class, in operations that succeeded or were rolled back as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,9 +45,9 @@ mod tests {
         let one = [times("BEGIN", &[1]), times("SELECT ?", &[10, 30]), times("DELETE", &[])];
         let other = [times("BEGIN", &[3]), times("SELECT ?", &[20]), times("DELETE", &[])];
         let lines = lines(&[&one, &[], &other]);
-        let told: Vec<_> =
+        let reported: Vec<_> =
             lines.iter().map(|line| (line.text.as_str(), line.percentiles.count, line.mean_ns)).collect();
-        assert_eq!(told, [("BEGIN", 2, 2.0), ("SELECT ?", 3, 20.0)]);
+        assert_eq!(reported, [("BEGIN", 2, 2.0), ("SELECT ?", 3, 20.0)]);
         assert_eq!((lines[1].percentiles.p50, lines[1].percentiles.max), (20, 30));
     }
 }

@@ -7,18 +7,11 @@ use dyno_record::{ActivitySample, Pressure, Run, SampleRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::stalls::stalls;
 use crate::statistics::median;
 
 /// The number of seconds that a trial must have before one of them may be called slow.
 const FEW: usize = 5;
-/// A second in which less than this share of the usual was done is part of a stall, in files that say no more of it.
-const STALLED: f64 = 0.1;
-/// A gap between operations is a stall where it is at least this long, in nanoseconds,
-const STALL: u64 = 100_000_000;
-/// and where this many operations usually end in the same time: chance makes no such gap.
-const MISSING: f64 = 20.0;
-/// The resolution of gaps, in nanoseconds: the runner reports in which hundredths of a second operations ended.
-const HUNDREDTH: u64 = 10_000_000;
 /// A last part of a trial shorter than this share of a second is left out: chance alone would decide.
 const WHOLE: f64 = 0.5;
 
@@ -123,9 +116,9 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
     let (samples, trials): (Vec<&SampleRecord>, Vec<Vec<Second>>) = reported.into_iter().unzip();
     let rates: Vec<f64> = trials.iter().flatten().map(|second| second.per_second).collect();
     let usual = median(&rates)?;
-    let stalls = samples.iter().zip(&trials).flat_map(|(sample, trial)| match gaps(&sample.sample.ticks) {
-        Some(gaps) => gaps.into_iter().filter(|gap| is_stall(*gap, usual)).collect(),
-        None => stalls(trial, usual),
+    let stalls = samples.iter().zip(&trials).flat_map(|(sample, trial)| {
+        let seconds = trial.iter().map(|second| (second.ended_ns, second.per_second));
+        stalls(&sample.sample.ticks, seconds, usual)
     });
     let stalls: Vec<u64> = stalls.collect();
     Some(TimelineLine {
@@ -186,50 +179,6 @@ fn second(tick: &Tick, lasted: u64, around: Option<&ActivitySample>) -> Second {
         lasted_ns: lasted,
         around: around.cloned(),
     }
-}
-
-/// Returns true if a time without a success is a stall, given the usual operations per second.
-fn is_stall(gap: u64, usual: f64) -> bool {
-    gap >= STALL && usual * gap as f64 / 1e9 >= MISSING
-}
-
-/// The times in which no operation succeeded, in nanoseconds; none if the runner has not reported them.
-fn gaps(ticks: &[Tick]) -> Option<Vec<u64>> {
-    ticks.iter().find_map(Tick::succeeded)?;
-    let (mut gaps, mut gap, mut start) = (Vec::new(), 0, 0);
-    for tick in ticks {
-        let succeeded = tick.succeeded().unwrap_or(0);
-        let lasted = tick.ended_ns.saturating_sub(start);
-        for hundredth in 0..lasted.div_ceil(HUNDREDTH).min(100) {
-            if succeeded >> hundredth & 1 == 0 {
-                gap += HUNDREDTH.min(lasted - hundredth * HUNDREDTH);
-            } else if gap > 0 {
-                gaps.push(std::mem::take(&mut gap));
-            }
-        }
-        start = tick.ended_ns;
-    }
-    gaps.push(gap);
-    Some(gaps)
-}
-
-/// The duration of each stall of a trial by its seconds alone, in nanoseconds.
-fn stalls(trial: &[Second], usual: f64) -> Vec<u64> {
-    let mut found = Vec::new();
-    let mut began = None;
-    let mut before = 0;
-    for second in trial {
-        let is_slow = second.per_second < STALLED * usual;
-        if is_slow && began.is_none() {
-            began = Some(before);
-        }
-        if !is_slow && let Some(began) = began.take() {
-            found.push(before - began);
-        }
-        before = second.ended_ns;
-    }
-    found.extend(began.map(|began| before - began));
-    found
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err := runner.NoVariants(job); err != nil {
 		return nil, nil, err
 	}
-	settings, err := sqlite.Prepare(job)
+	settings, err := sqlite.Prepare(job, code)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,9 +46,6 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 func (d *Database) Close() error { return d.conn.Close() }
-
-// Lasts says whether there is a file that can be opened again.
-func (d *Database) Lasts() bool { return d.settings.Database == "file" }
 
 // Statements executes statements from one place of a list to another and fetches every value of every row. This is a timed section.
 func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {

@@ -35,6 +35,14 @@ func number(err error) uint16 {
 	return 0
 }
 
+// code is the number of a server's error, or empty.
+func code(err error) string {
+	if number := number(err); number != 0 {
+		return fmt.Sprint(number)
+	}
+	return ""
+}
+
 // codes are the number and the SQLSTATE of a server's error.
 func codes(err error) []string {
 	var refused *mysql.MySQLError

@@ -27,23 +27,9 @@ func (d *Database) Session(client int) (runner.Session, error) {
 
 // Connect is the session of a client that comes for a while.
 func (d *Database) Connect() (runner.Session, error) {
-	another, err := d.another()
+	another, err := d.trial.Another()
 	if err != nil {
 		return nil, err
 	}
 	return dbsql.NewSession(another.Conn, engine, true), nil
-}
-
-// another is one more connection to the trial's database, with the settings in force. Several goroutines may ask for one
-// at the same time.
-func (d *Database) another() (*session, error) {
-	session, err := d.enter()
-	if err != nil {
-		return nil, err
-	}
-	if err := d.settings.apply(session); err != nil {
-		_ = session.Close()
-		return nil, err
-	}
-	return session, nil
 }

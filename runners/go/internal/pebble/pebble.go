@@ -36,8 +36,6 @@ type Database struct {
 	rows map[string]uint64
 	// prefix is that of the open store.
 	prefix []byte
-	// lasts says whether there are files.
-	lasts bool
 }
 
 // Open opens a fresh database.
@@ -61,7 +59,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	database := &Database{db: db, write: pebble.NoSync, rows: map[string]uint64{}, lasts: !settings.inMemory}
+	database := &Database{db: db, write: pebble.NoSync, rows: map[string]uint64{}}
 	if settings.sync {
 		database.write = pebble.Sync
 	}
@@ -70,9 +68,6 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 func (d *Database) Close() error { return d.db.Close() }
-
-// Lasts says whether there are files that can be opened again.
-func (d *Database) Lasts() bool { return d.lasts }
 
 // logger reports errors to people and ends the trial where Pebble cannot go on.
 type logger struct{}

@@ -38,9 +38,17 @@ type settings struct {
 	options  *pebble.Options
 }
 
+// names are those of settings to read back.
+func names(queries []protocol.Query) (names []string) {
+	for _, query := range queries {
+		names = append(names, query.Name)
+	}
+	return names
+}
+
 // parseSettings makes options of the settings asked for and refuses what Pebble does not know.
 func parseSettings(job *protocol.Job) (*settings, error) {
-	s := &settings{sync: true, asked: job.Settings, readBack: job.ReadBack}
+	s := &settings{sync: true, asked: job.Settings, readBack: names(job.ReadBack)}
 	var common, levels strings.Builder
 	for _, setting := range job.Settings {
 		var err error
@@ -97,25 +105,25 @@ func (s *settings) inForce(folder string) ([]protocol.Setting, error) {
 		return nil, fmt.Errorf("cannot read Pebble's OPTIONS file back: %w", err)
 	}
 	found[syncName], found[inMemoryName] = fmt.Sprint(s.sync), fmt.Sprint(s.inMemory)
-	var told []protocol.Setting
+	var known []protocol.Setting
 	for _, name := range append([]string{syncName, inMemoryName}, s.readBack...) {
 		if value, ok := found[name]; ok {
-			told = append(told, protocol.Setting{Name: name, Value: value})
+			known = append(known, protocol.Setting{Name: name, Value: value})
 		}
 	}
 	for _, setting := range s.asked {
-		if !slices.ContainsFunc(told, func(known protocol.Setting) bool { return known.Name == setting.Name }) {
+		if !slices.ContainsFunc(known, func(one protocol.Setting) bool { return one.Name == setting.Name }) {
 			value, ok := found[setting.Name]
 			if !ok {
-				return nil, fmt.Errorf("Pebble's OPTIONS file does not tell the setting '%s': leave it out", setting.Name)
+				return nil, fmt.Errorf("Pebble's OPTIONS file does not have the setting '%s': leave it out", setting.Name)
 			}
-			told = append(told, protocol.Setting{Name: setting.Name, Value: value})
+			known = append(known, protocol.Setting{Name: setting.Name, Value: value})
 		}
 	}
-	for i := range told {
-		told[i].Value = s.asAsked(told[i])
+	for i := range known {
+		known[i].Value = s.asAsked(known[i])
 	}
-	return told, nil
+	return known, nil
 }
 
 // asAsked is a switch in the spelling in which it was asked.

@@ -45,7 +45,7 @@ func (d *Database) Session(place int) (runner.Session, error) {
 
 // Connect is the session of a client that comes for a while.
 func (d *Database) Connect() (runner.Session, error) {
-	another, err := d.scratch.Another()
+	another, err := d.trial.Another()
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +61,17 @@ func (c *client) Prepare(mix *protocol.Mix) error {
 			return nil
 		}
 		name := fmt.Sprintf("dyno_%d", len(c.statements))
-		told, err := c.conn.Prepare(background, name, one.SQL)
+		prepared, err := c.conn.Prepare(background, name, one.SQL)
 		if err != nil {
 			return c.explain(err)
 		}
-		formats := make(pgx.QueryResultFormats, len(told.Fields))
-		for i, field := range told.Fields {
+		formats := make(pgx.QueryResultFormats, len(prepared.Fields))
+		for i, field := range prepared.Fields {
 			formats[i] = formatOf(field.DataTypeOID)
 		}
 		values := make([]any, 1+len(one.Parameters))
 		values[0] = formats
-		c.statements = append(c.statements, statement{name: name, sources: one.Parameters, values: values, columns: told.Fields})
+		c.statements = append(c.statements, statement{name: name, sources: one.Parameters, values: values, columns: prepared.Fields})
 		return nil
 	})
 }

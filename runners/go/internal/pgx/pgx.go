@@ -26,7 +26,7 @@ var background = context.Background()
 
 // Database is the trial's database.
 type Database struct {
-	scratch *postgres.Scratch[*session]
+	trial *runner.ServerTrial[*session]
 	*session
 	way string
 }
@@ -45,25 +45,31 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scratch, hello, err := postgres.Open(job, "github.com/jackc/pgx/v5", dial)
+	postgres.ForgetEnvironment()
+	trial, hello, err := runner.OpenServer(job, runner.Client[*session]{
+		Module:     "github.com/jackc/pgx/v5",
+		Dial:       dial,
+		Code:       postgres.Code,
+		Encryption: func(s *session) string { return postgres.Encryption(s) },
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Database{scratch, scratch.Session, way}, hello, nil
+	return &Database{trial, trial.First, way}, hello, nil
 }
 
 // known are the options of a URL that pgx keeps.
 var known = append([]string{"channel_binding", "require_auth", "sslcertmode"}, postgres.Common...)
 
 // dial reads the configuration once, as a program does that connects often.
-func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
-	options, err := postgres.Options(server, database, "pgx", known)
+func dial(server *protocol.Server) (runner.Connect[*session], error) {
+	options, err := postgres.Options(server, "pgx", known)
 	if err != nil {
-		return nil, err
+		return nil, postgres.CannotConnect(server, err)
 	}
 	config, err := pgx.ParseConfig(options)
 	if err != nil {
-		return nil, err
+		return nil, postgres.CannotConnect(server, err)
 	}
 	if server.Password != nil {
 		config.Password = server.Password.Reveal()
@@ -71,22 +77,15 @@ func dial(server *protocol.Server, database string) (postgres.Connect[*session],
 	return func() (*session, error) {
 		conn, err := pgx.ConnectConfig(background, config)
 		if err != nil {
-			return nil, err
+			return nil, postgres.CannotConnect(server, err)
 		}
 		return &session{conn: conn}, nil
 	}, nil
 }
 
-func (d *Database) Close() error { return d.scratch.Remove() }
+func (d *Database) Close() error { return d.trial.Close() }
 
-// Reconnect goes on by another connection.
-func (d *Database) Reconnect() error {
-	err := d.scratch.Reconnect()
-	d.session = d.scratch.Session
-	return err
-}
-
-func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.session) }
+func (d *Database) DatabaseBytes() (int64, error) { return d.trial.DatabaseBytes() }
 
 func (d *Database) Changes() (int, error) { return d.changed, nil }
 

@@ -1,5 +1,5 @@
-// Package postgres is what the drivers of PostgreSQL in Go have in common: the trial's own database,
-// settings, identity, and the words for what goes wrong.
+// Package postgres is what the drivers of PostgreSQL in Go have in common:
+// options of connections, and the words for what goes wrong.
 package postgres
 
 import (
@@ -10,14 +10,8 @@ import (
 	"strings"
 
 	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
 )
-
-// Session is a connection to one database.
-type Session interface {
-	// Rows executes a statement outside the clock and returns its rows.
-	Rows(sql string) ([][]protocol.Value, error)
-	Close() error
-}
 
 // ServerError is what the server said of a statement that failed.
 type ServerError struct {
@@ -48,8 +42,8 @@ func Lost(err error) error {
 		"says why", err)
 }
 
-// code is that of a server's error, or empty.
-func code(err error) string {
+// Code is that of a server's error, or empty.
+func Code(err error) string {
 	var refused *ServerError
 	if errors.As(err, &refused) {
 		return refused.Code
@@ -58,25 +52,25 @@ func code(err error) string {
 }
 
 // Codes is the SQLSTATE of a server's error.
-func Codes(err error) []string { return []string{code(err)} }
+func Codes(err error) []string { return []string{Code(err)} }
 
 // MayPass says whether what failed so may succeed if it is tried again: it could not be put in an order with
 // others, it was the victim of a deadlock, or a lock was not to be had.
 func MayPass(err error) bool {
-	switch code(err) {
+	switch Code(err) {
 	case "40001", "40P01", "55P03":
 		return true
 	}
 	return false
 }
 
-// value is the first value of a statement's first row as text, and whether there is one.
-func value(session Session, sql string) (string, bool, error) {
-	rows, err := session.Rows(sql)
-	if err != nil || len(rows) == 0 || len(rows[0]) == 0 || rows[0][0] == nil {
-		return "", false, err
+// Encryption says how a connection is encrypted.
+func Encryption(connection runner.Connection) string {
+	rows, err := connection.Rows("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl")
+	if err != nil || len(rows) == 0 || rows[0][0] == nil {
+		return "none"
 	}
-	return fmt.Sprint(rows[0][0]), true, nil
+	return fmt.Sprint(rows[0][0])
 }
 
 // kept are the variables that a driver may read: where it finds a password that the job does not bring.
@@ -102,7 +96,7 @@ var Common = []string{
 // Options are the words of a connection but the password, as drivers take them. Those of the user's URL
 // come first, because of a word given twice the last counts: they cannot lead to another server or
 // database. A word that the driver does not keep is an error: it would send it to the server as a setting of the session.
-func Options(server *protocol.Server, database, driver string, known []string) (string, error) {
+func Options(server *protocol.Server, driver string, known []string) (string, error) {
 	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "prefer"}
 	for name, value := range server.Options {
 		if !slices.Contains(known, name) {
@@ -114,7 +108,7 @@ func Options(server *protocol.Server, database, driver string, known []string) (
 	if server.Port != 0 {
 		words["port"] = fmt.Sprint(server.Port)
 	}
-	words["host"], words["user"], words["dbname"] = server.Host, server.User, database
+	words["host"], words["user"], words["dbname"] = server.Host, server.User, server.Database
 	words["client_encoding"] = "UTF8"
 	var text strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
@@ -131,7 +125,7 @@ const longestPath = 107
 const full = "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
 
 // CannotConnect says why not, and what to do about the usual reasons.
-func CannotConnect(server *protocol.Server, database string, err error) error {
+func CannotConnect(server *protocol.Server, err error) error {
 	message := strings.Join(strings.Fields(err.Error()), " ")
 	advice := ""
 	for _, known := range [][2]string{
@@ -155,5 +149,5 @@ func CannotConnect(server *protocol.Server, database string, err error) error {
 	if strings.HasPrefix(server.Host, "/") && len(server.Host) > longestPath-len("/.s.PGSQL.65535") {
 		advice = "; the path of the socket is too long: use a folder with a shorter name for it"
 	}
-	return fmt.Errorf("cannot connect to the database '%s' of %s: %s%s", database, server.Host, message, advice)
+	return fmt.Errorf("cannot connect to the database '%s' of %s: %s%s", server.Database, server.Host, message, advice)
 }

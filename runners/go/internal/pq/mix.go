@@ -47,7 +47,7 @@ func (d *Database) Session(client int) (runner.Session, error) {
 
 // Connect is the session of a client that comes for a while.
 func (d *Database) Connect() (runner.Session, error) {
-	another, err := d.scratch.Another()
+	another, err := d.trial.Another()
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ const (
 
 // Database is the trial's database.
 type Database struct {
-	scratch *postgres.Scratch[*session]
-	conn    *dbsql.Conn
-	way     string
+	trial *runner.ServerTrial[*session]
+	conn  *dbsql.Conn
+	way   string
 }
 
 // session is a connection whose errors are reworded in common terms.
@@ -38,11 +38,17 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scratch, hello, err := postgres.Open(job, "github.com/lib/pq", dial)
+	postgres.ForgetEnvironment()
+	trial, hello, err := runner.OpenServer(job, runner.Client[*session]{
+		Module:     "github.com/lib/pq",
+		Dial:       dial,
+		Code:       postgres.Code,
+		Encryption: func(s *session) string { return postgres.Encryption(s) },
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Database{scratch, scratch.Session.conn, way}, hello, nil
+	return &Database{trial, trial.First.conn, way}, hello, nil
 }
 
 // known are the options of a URL that pq keeps.
@@ -51,26 +57,26 @@ var known = append([]string{
 }, postgres.Common...)
 
 // dial reads the configuration once, as a program does that connects often.
-func dial(server *protocol.Server, database string) (postgres.Connect[*session], error) {
-	options, err := postgres.Options(server, database, "lib/pq", known)
+func dial(server *protocol.Server) (runner.Connect[*session], error) {
+	options, err := postgres.Options(server, "lib/pq", known)
 	if err != nil {
-		return nil, err
+		return nil, postgres.CannotConnect(server, err)
 	}
 	config, err := pq.NewConfig(options)
 	if err != nil {
-		return nil, err
+		return nil, postgres.CannotConnect(server, err)
 	}
 	if server.Password != nil {
 		config.Password = server.Password.Reveal()
 	}
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
-		return nil, err
+		return nil, postgres.CannotConnect(server, err)
 	}
 	return func() (*session, error) {
 		conn, err := dbsql.Open(connector, bytes)
 		if err != nil {
-			return nil, explain(err)
+			return nil, postgres.CannotConnect(server, explain(err))
 		}
 		return &session{conn}, nil
 	}, nil
@@ -95,14 +101,7 @@ func bytes(value []byte, kind string, answer *runner.Answer) {
 	}
 }
 
-func (d *Database) Close() error { return d.scratch.Remove() }
-
-// Reconnect goes on by another connection.
-func (d *Database) Reconnect() error {
-	err := d.scratch.Reconnect()
-	d.conn = d.scratch.Session.conn
-	return explain(err)
-}
+func (d *Database) Close() error { return d.trial.Close() }
 
 func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
 	return explain(d.conn.Statements(list, from, to, answer))
@@ -114,7 +113,7 @@ func (d *Database) Query(sql string, answer *runner.Answer) error {
 
 func (d *Database) Changes() (int, error) { return d.conn.Changed(), nil }
 
-func (d *Database) DatabaseBytes() (int64, error) { return postgres.DatabaseBytes(d.scratch.Session) }
+func (d *Database) DatabaseBytes() (int64, error) { return d.trial.DatabaseBytes() }
 
 // explain rewords an error in common terms. It keeps the place of an operation.
 func explain(err error) error {

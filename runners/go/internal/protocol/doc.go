@@ -6,4 +6,4 @@
 package protocol
 
 // Version is the version of the contract.
-const Version = 2
+const Version = 3

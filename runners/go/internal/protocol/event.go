@@ -17,6 +17,21 @@ type Hello struct {
 	DriverVersion string              `json:"driver_version"`
 	Build         map[string][]string `json:"build"`
 	Settings      []Setting           `json:"settings"`
+	ReadBack      []Readback          `json:"read_back,omitempty"`
+}
+
+// Readback is what the engine answered to a query of the job.
+type Readback struct {
+	Name string    `json:"name"`
+	Rows [][]Value `json:"rows,omitempty"`
+	// Refused is the engine's error, where it refused the query.
+	Refused *Refusal `json:"refused,omitempty"`
+}
+
+// Refusal is an error that the engine reported.
+type Refusal struct {
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
 }
 
 // Operation says how far an operation of a mix is: about to begin, or done with success.
@@ -46,6 +61,11 @@ type Section struct {
 	BeganNS int64 `json:"began_ns,omitempty"`
 	Client  Cost  `json:"client"`
 	Server  *Cost `json:"server,omitempty"`
+}
+
+// ClientsReady is a reading of the runner's own monotonic clock, when the clients of a process are ready.
+type ClientsReady struct {
+	ClockNS int64 `json:"clock_ns"`
 }
 
 // Cost is what processes spent: differences of counters that are read just outside the clock.
@@ -153,6 +173,9 @@ type Tick struct {
 type Failed struct {
 	Test    string `json:"test,omitempty"`
 	Message string `json:"message"`
+	// Code is the engine's, where it refused a statement that the job lists; Statement is its name.
+	Code      string `json:"code,omitempty"`
+	Statement string `json:"statement,omitempty"`
 }
 
 // Value is one value of an answer: nil, int64, Real, string or Blob.

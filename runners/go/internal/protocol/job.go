@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Job is one trial of one contender.
@@ -12,31 +11,48 @@ type Job struct {
 	Protocol int    `json:"protocol"`
 	Engine   string `json:"engine"`
 	// Speaks is the protocol that the engine speaks; empty for engines within the runner.
-	Speaks   string    `json:"speaks"`
-	Driver   string    `json:"driver"`
-	Variant  string    `json:"variant"`
-	Build    Build     `json:"build"`
+	Speaks  string `json:"speaks"`
+	Driver  string `json:"driver"`
+	Variant string `json:"variant"`
+	Build   Build  `json:"build"`
+	// Settings are those that the driver takes by its own calls.
 	Settings []Setting `json:"settings"`
-	// ReadBack are the settings that are read back whether they are asked for or not, as far as the engine has
-	// them.
-	ReadBack []string `json:"read_back"`
-	// Values are the names that the engine gives to numbers, by setting.
-	Values    map[string][]string `json:"values"`
-	Server    *Server             `json:"server"`
-	Directory string              `json:"directory"`
-	Latency   bool                `json:"latency"`
-	// ReadAgain says whether the database is closed after the last test, opened again and compared.
-	ReadAgain bool `json:"read_again"`
+	// OnConnect is what every connection executes before anything else; each is named after its setting.
+	OnConnect []Statement `json:"on_connect"`
+	// ReadBack are queries whose rows are sent as they are; of engines without SQL the names of settings.
+	ReadBack []Query `json:"read_back"`
+	// DatabaseBytes are queries for the size of the database: the first that is not refused counts.
+	DatabaseBytes []string `json:"database_bytes"`
+	Server        *Server  `json:"server"`
+	// Maintenance makes the trial's database on a server and removes it; nil where it is there already.
+	Maintenance *Maintenance `json:"maintenance"`
+	Directory   string       `json:"directory"`
+	Latency     bool         `json:"latency"`
+	// AnswersOnly says that the database is there, and that each test is only asked for its answer.
+	AnswersOnly bool `json:"answers_only"`
 	// Turns says whether tests are done in slices, each of them when a line says so.
 	Turns bool `json:"turns"`
 	// Slowdown is the share by which timed sections are to be slower than they are.
 	Slowdown float64 `json:"slowdown"`
 	Tests    []Test  `json:"tests"`
-	// Text is the job as dyno wrote it.
-	Text []byte `json:"-"`
-	// Joins says that another process of this runner has the database open: it is opened as it is, and nothing is made
-	// or removed.
-	Joins bool `json:"-"`
+}
+
+// HasParts says whether the clients of this process are some of several processes in a mix: lines follow the job.
+func (j *Job) HasParts() bool {
+	return slices.ContainsFunc(j.Tests, func(test Test) bool { return test.Mix.Part != nil })
+}
+
+// Joins says whether another process of this runner has the database open: it is opened as it is, and nothing is made or
+// removed.
+func (j *Job) Joins() bool {
+	return slices.ContainsFunc(j.Tests, func(test Test) bool { return test.Mix.Part != nil && test.Mix.Part.Before > 0 })
+}
+
+// ClientOrder is a line of standard input after the job: "clock", "begin" at a moment of the runner's own clock, or
+// "go-on".
+type ClientOrder struct {
+	Order string `json:"order"`
+	AtNS  int64  `json:"at_ns"`
 }
 
 // Build says which library or server program of an engine: "bundled", "system" or "path".
@@ -65,7 +81,7 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Server says how to reach a server and the one database on it that is the trial's own.
+// Server says how to reach a server, and the database of the trial.
 type Server struct {
 	// Host is a name or address; or an absolute path: PostgreSQL's folder of sockets, MySQL's socket.
 	Host string `json:"host"`
@@ -74,30 +90,37 @@ type Server struct {
 	User string `json:"user"`
 	// Password is nil where none is needed.
 	Password *Secret `json:"password"`
-	// Database is one that exists and in which nothing is changed; empty where the engine needs none.
-	Database string `json:"database"`
-	// Scratch is the name of the trial's own database.
-	Scratch string `json:"scratch"`
-	// Keep says whether that database stays when the runner ends.
-	Keep    bool              `json:"keep"`
-	Options map[string]string `json:"options"`
-	// Version tells which servers are the engine's own.
-	Version VersionRule `json:"version"`
+	// Database is that of every connection but those of the maintenance; empty where the engine needs none.
+	Database string            `json:"database"`
+	Options  map[string]string `json:"options"`
 	// Process is the server's main process where it may be looked at, else 0.
 	Process int `json:"process"`
 }
 
-// VersionRule tells an engine's servers from others that speak the same protocol, by words of their version.
-type VersionRule struct {
-	// Holds are words that the version must hold, Lacks those that it must not.
-	Holds []string `json:"holds"`
-	Lacks []string `json:"lacks"`
+// Maintenance is statements for a connection of their own.
+type Maintenance struct {
+	// Database is that of the connection; empty where the engine needs none.
+	Database string `json:"database"`
+	// Before is executed before the database of the trial is connected to, After when all other connections are closed.
+	Before []Statement `json:"before"`
+	After  []Statement `json:"after"`
 }
 
-// Allows says whether a version is that of one of the engine's own servers.
-func (r VersionRule) Allows(version string) bool {
-	holds := func(word string) bool { return strings.Contains(version, word) }
-	return !slices.ContainsFunc(r.Lacks, holds) && !slices.ContainsFunc(r.Holds, func(word string) bool { return !holds(word) })
+// Statement is executed outside the clock.
+type Statement struct {
+	// Name is the setting that it sets, or what it does in a maintenance.
+	Name string `json:"name"`
+	SQL  string `json:"sql"`
+	// Ignores are codes of errors that do not matter; "*" is any.
+	Ignores []string `json:"ignores"`
+	// Each says that it is a query, and that the first value of each row is a statement to execute.
+	Each bool `json:"each"`
+}
+
+// Query is a query whose rows are reported under a name.
+type Query struct {
+	Name  string `json:"name"`
+	Query string `json:"query"`
 }
 
 // Secret is a password or a key. It shows itself to nobody but who asks for it.

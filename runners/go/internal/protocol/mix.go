@@ -21,9 +21,9 @@ type Mix struct {
 	// Think is the position of a field: how long the client waits before it sends the step, in nanoseconds
 	// since it was free; nil: not at all.
 	Think *int `json:"think"`
-	// Tells is the position of a field: each client says its number right before it does a step and right after the
+	// Reports is the position of a field: each client reports its number right before it does a step and right after the
 	// step is done; nil: nothing is said.
-	Tells *int `json:"tells"`
+	Reports *int `json:"reports"`
 	// IntervalNS is how often what was done since the last time is reported, in nanoseconds, in a mix that lasts a time; 0:
 	// never.
 	IntervalNS int64 `json:"interval_ns"`
@@ -32,8 +32,8 @@ type Mix struct {
 	// Session is how many steps a session has: a client that is free takes the next so many of the file that all share,
 	// connects when the first of them is due, does them and leaves; nil: each client is connected all the time.
 	Session *int `json:"session"`
-	// Processes says whether each client is a process of its own.
-	Processes bool `json:"processes"`
+	// Part says which of the test's clients this process has, where several processes do the mix; nil: all of them.
+	Part *ClientPart `json:"part"`
 	// Lasts is how long the section lasts; nil: all steps are done once.
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.
@@ -46,7 +46,7 @@ type Mix struct {
 	Invariants []StoreInvariant `json:"invariants"`
 }
 
-// Connect is the name of the class that tells how long it took clients that come and go to connect.
+// Connect is the name of the class of the time that clients which come and go take to connect.
 const Connect = "connect"
 
 // StoreDoes is what a statement does with a store; its first parameter is the key.
@@ -65,7 +65,7 @@ type StoreInvariant struct {
 	Says string `json:"says"`
 	// Counts is "torn" (values that are not Times times the same bytes), "missing" (keys From up to To that are not
 	// there), "gaps" (clients that lack a number before one that is there; each has every Step-th from From on, Below
-	// the end) or "pairs" (nothing: the pairs of keys From up to To are told).
+	// the end) or "pairs" (nothing: the pairs of keys From up to To are reported).
 	Counts string `json:"counts"`
 	Times  int    `json:"times"`
 	From   int64  `json:"from"`
@@ -243,4 +243,11 @@ type StepFile struct {
 type Lasts struct {
 	DurationNS int64 `json:"duration_ns"`
 	WarmUpNS   int64 `json:"warm_up_ns"`
+}
+
+// ClientPart says how many clients there are in the processes before this one, and in all of them. The process with the
+// first client makes the database and checks it; others join it.
+type ClientPart struct {
+	Before int `json:"before"`
+	Of     int `json:"of"`
 }

@@ -47,8 +47,8 @@ func (d *tableDigest) add(row [][]byte) error {
 	return nil
 }
 
-// tell puts the count and the sums into an answer, then each wanted row or one NULL.
-func (d *tableDigest) tell(answer *Answer) {
+// report puts the count and the sums into an answer, then each wanted row or one NULL.
+func (d *tableDigest) report(answer *Answer) {
 	answer.row(append(append([]int64{d.count}, d.columns...), d.rows)...)
 	for _, row := range d.shown {
 		if row == nil {
@@ -73,4 +73,4 @@ func (d *storeDigest) add(key, value []byte) {
 	d.pairs += int64(crc32.Update(sum, crc32.IEEETable, value))
 }
 
-func (d *storeDigest) tell(answer *Answer) { answer.row(d.count, d.keys, d.values, d.pairs) }
+func (d *storeDigest) report(answer *Answer) { answer.row(d.count, d.keys, d.values, d.pairs) }

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,6 +95,11 @@ func weight(row []protocol.Value) int {
 // fail reports a failure, to dyno and to people.
 func (t *trial) fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
+	failed := protocol.Failed{Test: t.current, Message: err.Error()}
+	var refused *refused
+	if errors.As(err, &refused) {
+		failed.Code, failed.Statement = refused.code, refused.name
+	}
 	// Nothing more can be done where this cannot be written either.
-	_ = t.events.send("failed", protocol.Failed{Test: t.current, Message: err.Error()})
+	_ = t.events.send("failed", failed)
 }

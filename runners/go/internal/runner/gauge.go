@@ -74,16 +74,16 @@ func (g *gauge) begin() { purego.SyscallN(g.before, g.handle) }
 // end reads after the clock has stopped: all of the section but its duration.
 func (g *gauge) end() protocol.Section {
 	there, _, _ := purego.SyscallN(g.after, g.handle, uintptr(unsafe.Pointer(g.process)), uintptr(unsafe.Pointer(g.server)))
-	section := protocol.Section{Client: g.process.told()}
+	section := protocol.Section{Client: g.process.spent()}
 	if int32(there) == 1 {
-		server := g.server.told()
+		server := g.server.spent()
 		section.Server = &server
 	}
 	return section
 }
 
-// told returns the cost as the contract has it.
-func (c *cost) told() protocol.Cost {
+// spent returns the cost as the contract has it.
+func (c *cost) spent() protocol.Cost {
 	return protocol.Cost{
 		UserNS:             int64(c.userNS),
 		SystemNS:           int64(c.systemNS),

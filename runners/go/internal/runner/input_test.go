@@ -103,7 +103,7 @@ func TestTheOrderOfRowsDoesNotMatterAndEverythingElseDoes(t *testing.T) {
 			}
 		}
 		answer := &Answer{}
-		digest.tell(answer)
+		digest.report(answer)
 		text, _ := json.Marshal(answer.Kept())
 		return string(text)
 	}
@@ -163,8 +163,8 @@ func TestEveryOperationIsCountedOnce(t *testing.T) {
 		watch.End(watch.Begin())
 	}
 	class := watch.classes("kv-get")[0]
-	told, err := hdrhistogram.Decode([]byte(class.Response))
-	if err != nil || class.Class != "kv-get" || class.Done != 100 || told.TotalCount() != 100 {
+	decoded, err := hdrhistogram.Decode([]byte(class.Response))
+	if err != nil || class.Class != "kv-get" || class.Done != 100 || decoded.TotalCount() != 100 {
 		t.Errorf("%v, %v", class, err)
 	}
 	var none *Latency

@@ -7,17 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"dyno/runners/go/internal/protocol"
 )
 
-// ReadJob reads one job: to the end of the input, or to the end of the first line where turns follow.
+// ReadJob reads one job: to the end of the input, or to the end of the first line where turns or orders follow.
 func ReadJob(input *bufio.Reader) (*protocol.Job, error) {
 	text, err := input.ReadBytes('\n')
-	var turns struct{ Turns bool }
-	if err == nil && (json.Unmarshal(text, &turns) != nil || !turns.Turns) {
+	var first protocol.Job
+	if err == nil && (json.Unmarshal(text, &first) != nil || !first.Turns && !first.HasParts()) {
 		var rest []byte
 		rest, err = io.ReadAll(input)
 		text = append(text, rest...)
@@ -37,10 +36,10 @@ func ReadJob(input *bufio.Reader) (*protocol.Job, error) {
 		return nil, unreadable("it names no version of the protocol")
 	}
 	if *version.Protocol != protocol.Version {
-		return nil, fmt.Errorf("the job is in version %d of the contract and this runner speaks %d: build both from "+
-			"the same source", *version.Protocol, protocol.Version)
+		return nil, fmt.Errorf("the job is in version %d of the contract and this runner speaks version %d: build both "+
+			"from the same source", *version.Protocol, protocol.Version)
 	}
-	job := &protocol.Job{Text: text}
+	job := &protocol.Job{}
 	if err := parse(text, job); err != nil {
 		return nil, err
 	}
@@ -87,18 +86,10 @@ func place(text []byte, offset int64) string {
 	return fmt.Sprintf("line %d column %d", bytes.Count(before, []byte{'\n'})+1, len(before)-bytes.LastIndexByte(before, '\n')-1)
 }
 
-// scratchName is what a database may be called that a runner makes and removes: a name that no one else
-// gives to a database, and one that needs no care in a statement. PostgreSQL and MySQL keep 63 letters.
-var scratchName = regexp.MustCompile(`^dyno_[a-z0-9_]{1,58}$`)
-
 // ServerOf is the server of a job whose engine has one.
 func ServerOf(job *protocol.Job) (*protocol.Server, error) {
 	if job.Server == nil {
 		return nil, fmt.Errorf("the job says no server, and %s is reached through one: this is an error in dyno", job.Engine)
-	}
-	if !scratchName.MatchString(job.Server.Scratch) {
-		return nil, fmt.Errorf("the runner makes and removes databases named dyno_… only (small letters, digits and _, at "+
-			"most 63 in all), not '%s'", job.Server.Scratch)
 	}
 	return job.Server, nil
 }

@@ -14,11 +14,8 @@ import (
 
 // Main reads a job from standard input, goes through it with the driver of its name, "engine/driver" or "protocol/driver", and
 // writes events to standard output. It ends the process: with 0 after bye, with 1 after a failure, which
-// has been reported in a failed event and on standard error. With an argument the process is a client of another.
+// has been reported in a failed event and on standard error.
 func Main(drivers map[string]Open) {
-	if len(os.Args) > 1 && os.Args[1] == clientArgument {
-		os.Exit(beClientProcess(drivers, os.Stdin, os.Stdout))
-	}
 	os.Exit(run(drivers, os.Stdin, os.Stdout))
 }
 

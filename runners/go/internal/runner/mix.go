@@ -24,13 +24,13 @@ type mixWork struct {
 	stop atomic.Bool
 	// before is how many clients there are in the processes before this one.
 	before int
-	// begin is called when all clients are ready, and says when they begin; nil: at once.
-	begin  func() (moment, error)
+	// orders say when the clients begin and when they may leave, where other processes have the rest of them; else nil.
+	orders *orders
 	firsts []int
 	// programs has for each class the order of its statements.
 	programs []program
-	// tell reports the progress of an operation; nil where nothing is reported.
-	tell func(protocol.Operation) error
+	// operation sends the progress of an operation; nil where nothing is reported.
+	operation func(protocol.Operation) error
 	// report reports an interval; nil where none are reported.
 	report func(protocol.Interval) error
 }
@@ -39,8 +39,11 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 	if err := w.load(); err != nil {
 		return sample, err
 	}
-	if w.mix.Tells != nil {
-		w.tell = func(operation protocol.Operation) error { return t.events.send("operation", operation) }
+	if part := w.mix.Part; part != nil {
+		w.before, w.orders = part.Before, &orders{t.input, t.events}
+	}
+	if w.mix.Reports != nil {
+		w.operation = func(operation protocol.Operation) error { return t.events.send("operation", operation) }
 	}
 	if w.mix.IntervalNS > 0 && w.mix.Lasts != nil {
 		w.report = func(interval protocol.Interval) error { return t.events.send("interval", interval) }
@@ -54,7 +57,8 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 	for class := range w.mix.Classes {
 		sample.Operations += int(all[class].done)
 	}
-	if sample.Operations == 0 {
+	// Of several processes dyno looks at the sum.
+	if sample.Operations == 0 && w.mix.Part == nil {
 		why := ""
 		for class := range all {
 			if why == "" && all[class].failure != "" {
@@ -63,18 +67,15 @@ func (w *mixWork) perform(t *trial) (sample protocol.Sample, err error) {
 		}
 		return sample, errors.New("no operation succeeded within the time" + why)
 	}
-	sample.Classes, sample.Ticks = told(all, w.names), w.board.told(w.names)
+	sample.Classes, sample.Ticks = classesOf(all, w.names), w.board.list(w.names)
 	nameStatements(w.mix, sample.Classes)
 	return sample, nil
 }
 
-// part is what the clients of this process do, or those that it starts as processes.
+// part is what the clients of this process do.
 func (w *mixWork) part(t *trial) (sample protocol.Sample, all []counts, err error) {
 	work := w.stay
-	switch {
-	case w.mix.Processes:
-		work = w.byProcesses
-	case w.visits != nil:
+	if w.visits != nil {
 		work = func(t *trial) (protocol.Sample, []counts, error) {
 			return w.together(t, make([]Session, w.mix.Clients))
 		}
@@ -102,7 +103,8 @@ func (w *mixWork) load() (err error) {
 	if len(w.steps) != 1 && len(w.steps) != clients {
 		return fmt.Errorf("there are %d files of steps for %d clients", len(w.steps), clients)
 	}
-	if w.next == nil && w.shares() {
+	// Clients have a part in one file.
+	if len(w.mix.Steps) < clients || w.mix.Session != nil {
 		w.next = &atomic.Int64{}
 	}
 	w.window = window{0, unlimited}
@@ -125,9 +127,6 @@ func (w *mixWork) load() (err error) {
 	w.board = newBoard(w.window, len(w.names))
 	return err
 }
-
-// shares says whether clients have a part in one file of steps.
-func (w *mixWork) shares() bool { return len(w.mix.Steps) < w.mix.Clients || w.mix.Session != nil }
 
 // firstsOf is the position of each class's first statement among those of all classes.
 func firstsOf(mix *protocol.Mix) (firsts []int) {

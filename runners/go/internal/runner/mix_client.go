@@ -40,8 +40,8 @@ type client struct {
 	values Values
 	// answer is where rows go. It counts and keeps none.
 	answer *Answer
-	// tell reports the progress of an operation; nil where nothing is reported.
-	tell func(protocol.Operation) error
+	// report sends the progress of an operation; nil where nothing is reported.
+	report func(protocol.Operation) error
 	// timing times each statement; nil where none are timed.
 	timing *timing
 }
@@ -193,16 +193,16 @@ func (c *client) attempt(class int, step Step) (outcome, error) {
 	if c.timing != nil {
 		c.timing.start(&c.mix.Classes[class], c.firsts[class])
 	}
-	if c.tell == nil {
+	if c.report == nil {
 		return c.try(class, step)
 	}
-	number, _ := step.Value(*c.mix.Tells).(int64)
-	if err := c.tell(protocol.Operation{Number: number}); err != nil {
+	number, _ := step.Value(*c.mix.Reports).(int64)
+	if err := c.report(protocol.Operation{Number: number}); err != nil {
 		return outcome{}, err
 	}
 	ended, err := c.try(class, step)
 	if err == nil && ended.how == endedDone {
-		err = c.tell(protocol.Operation{Number: number, Done: true})
+		err = c.report(protocol.Operation{Number: number, Done: true})
 	}
 	return ended, err
 }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"fmt"
 	"math/big"
 	"sync"
 
@@ -65,8 +64,8 @@ func (d durations) add(other durations) {
 	}
 }
 
-// told is the histogram in its compressed encoding; empty where it has nothing.
-func (d durations) told() string {
+// encoded is the histogram in its compressed encoding; empty where it has nothing.
+func (d durations) encoded() string {
 	if d.Histogram == nil || d.TotalCount() == 0 {
 		return ""
 	}
@@ -114,68 +113,28 @@ func (c *counts) add(other *counts) {
 	}
 }
 
-// join adds what another process reported of the same class.
-func (c *counts) join(told protocol.Class) error {
-	other := counts{done: told.Done, failed: told.Failed, retried: told.Retried, undone: told.Undone, ignored: told.Ignored,
-		acknowledged: told.Acknowledged, failure: told.Failure}
-	for _, part := range []struct {
-		own, others *durations
-		text        string
-	}{
-		{&c.response, &other.response, told.Response}, {&c.unfinished, &other.unfinished, told.Unfinished},
-		{&c.service, &other.service, told.Service},
-		{&c.wait, &other.wait, told.Wait}, {&c.late, &other.late, told.Late},
-	} {
-		if part.text == "" {
-			continue
-		}
-		decoded, err := hdrhistogram.Decode([]byte(part.text))
-		if err != nil {
-			return fmt.Errorf("a client reported durations that cannot be decoded: %w", err)
-		}
-		if part.own.Histogram == nil {
-			// The first process to report any.
-			part.own.Histogram = decoded
-		} else {
-			part.others.Histogram = decoded
-		}
-	}
-	for _, told := range told.Statements {
-		decoded := newDurations(3)
-		if told.Response != "" {
-			var err error
-			if decoded.Histogram, err = hdrhistogram.Decode([]byte(told.Response)); err != nil {
-				return fmt.Errorf("a client reported durations that cannot be decoded: %w", err)
-			}
-		}
-		other.statements = append(other.statements, decoded)
-	}
-	c.add(&other)
-	return nil
-}
-
 // clear empties those of a tick.
 func (c *counts) clear() {
 	c.done, c.failed, c.retried, c.undone, c.ignored = 0, 0, 0, 0, 0
 	c.response.Reset()
 }
 
-// told is the classes as the contract has them, by their names.
-func told(all []counts, names []string) []protocol.Class {
+// classesOf are the classes as the contract has them, by their names.
+func classesOf(all []counts, names []string) []protocol.Class {
 	var list []protocol.Class
 	for i := range all {
 		c := &all[i]
 		response := c.packed
 		if response == "" {
-			response = c.response.told()
+			response = c.response.encoded()
 		}
 		var statements []protocol.StatementTimes
 		for _, one := range c.statements {
-			statements = append(statements, protocol.StatementTimes{Response: one.told()})
+			statements = append(statements, protocol.StatementTimes{Response: one.encoded()})
 		}
 		list = append(list, protocol.Class{
 			Class: names[i], Done: c.done, Failed: c.failed, Failure: c.failure, Retried: c.retried, Undone: c.undone, Ignored: c.ignored, Acknowledged: c.acknowledged,
-			Response: response, Unfinished: c.unfinished.told(), Service: c.service.told(), Wait: c.wait.told(), Late: c.late.told(),
+			Response: response, Unfinished: c.unfinished.encoded(), Service: c.service.encoded(), Wait: c.wait.encoded(), Late: c.late.encoded(),
 			Statements: statements,
 		})
 	}
@@ -185,7 +144,7 @@ func told(all []counts, names []string) []protocol.Class {
 // pack keeps how long operations took in a thousandth of the memory, unless that is empty.
 func (c *counts) pack() {
 	if c.response.Histogram != nil {
-		c.packed, c.response.Histogram = c.response.told(), nil
+		c.packed, c.response.Histogram = c.response.encoded(), nil
 	}
 }
 
@@ -212,28 +171,14 @@ func (h *hundredths) set(place int64) { h[place/64] |= 1 << (place % 64) }
 // add marks those that another one has.
 func (h *hundredths) add(other hundredths) { h[0], h[1] = h[0]|other[0], h[1]|other[1] }
 
-// told is the hundredths as the contract has them.
-func (h hundredths) told() string {
+// encoded is the hundredths as the contract has them.
+func (h hundredths) encoded() string {
 	number := new(big.Int).SetUint64(h[1])
 	number.Lsh(number, 64).Or(number, new(big.Int).SetUint64(h[0]))
 	if number.Sign() == 0 {
 		return ""
 	}
 	return number.Text(16)
-}
-
-// join marks those that another process reported.
-func (h *hundredths) join(told string) error {
-	if told == "" {
-		return nil
-	}
-	number, ok := new(big.Int).SetString(told, 16)
-	if !ok || number.BitLen() > 128 {
-		return fmt.Errorf("a client reports hundredths of a second as %q: this is an error in the runner", told)
-	}
-	low := new(big.Int).SetUint64(^uint64(0))
-	h.add(hundredths{low.And(low, number).Uint64(), number.Rsh(number, 64).Uint64()})
-	return nil
 }
 
 // second is a tick of all clients.
@@ -254,20 +199,6 @@ func (s *second) add(tick []counts, succeeded hundredths) error {
 	}
 	s.succeeded.add(succeeded)
 	return nil
-}
-
-// join adds what another process reported of it.
-func (s *second) join(told protocol.Tick) error {
-	for class := range s.classes {
-		if err := s.classes[class].unpack(); err != nil {
-			return err
-		}
-		if err := s.classes[class].join(told.Classes[class]); err != nil {
-			return err
-		}
-	}
-	s.pack()
-	return s.succeeded.join(told.Succeeded)
 }
 
 // pack keeps it in little memory.
@@ -295,7 +226,7 @@ func (b *board) takeNews(names []string) []protocol.Class {
 	b.lock.Lock()
 	empty, b.news = b.news, empty
 	b.lock.Unlock()
-	return told(empty, names)
+	return classesOf(empty, names)
 }
 
 // newBoard is an empty one. Where all steps are done once there are no ticks.
@@ -326,12 +257,12 @@ func (b *board) add(place int64, tick []counts, succeeded hundredths) {
 	}
 }
 
-// told is the ticks as the contract has them.
-func (b *board) told(names []string) []protocol.Tick {
+// list is the ticks as the contract has them.
+func (b *board) list(names []string) []protocol.Tick {
 	var list []protocol.Tick
 	for place, tick := range b.ticks {
 		ended := min(int64(place+1)*tickNS, b.window.until-b.window.from)
-		list = append(list, protocol.Tick{EndedNS: ended, Classes: told(tick.classes, names), Succeeded: tick.succeeded.told()})
+		list = append(list, protocol.Tick{EndedNS: ended, Classes: classesOf(tick.classes, names), Succeeded: tick.succeeded.encoded()})
 	}
 	return list
 }

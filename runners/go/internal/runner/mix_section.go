@@ -94,9 +94,9 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 	runtime.GC()
 	t.clock.count(w.window.from > 0)
 	began := momentIn(notice)
-	if w.begin != nil {
+	if w.orders != nil {
 		var err error
-		if began, err = w.begin(); err != nil {
+		if began, err = w.orders.begin(); err != nil {
 			close(lines.begin)
 			return protocol.Sample{}, err
 		}
@@ -115,6 +115,10 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 		if after := <-lines.done; err == nil {
 			err = after.err
 		}
+	}
+	if err == nil && w.orders != nil {
+		// Before a connection is closed: the costs of a server are read now.
+		err = w.orders.end()
 	}
 	if lasts := w.mix.Lasts; lasts != nil {
 		// What ended later does not count.
@@ -182,7 +186,7 @@ func (w *mixWork) beClient(place int, session Session, recorder *recorder, lines
 		return
 	}
 	client := &client{mix: w.mix, steps: &w.steps[0], window: w.window, stop: &w.stop, firsts: w.firsts,
-		programs: w.programs, answer: &Answer{}, tell: w.tell}
+		programs: w.programs, answer: &Answer{}, report: w.operation}
 	for i := range w.mix.Classes {
 		client.kept = append(client.kept, make([]Answer, len(w.mix.Classes[i].Statements)))
 	}

@@ -59,7 +59,7 @@ func (s *toySession) Prepare(mix *protocol.Mix) error {
 	})
 }
 
-func (s *toySession) tell(line string) {
+func (s *toySession) note(line string) {
 	s.all.lock.Lock()
 	defer s.all.lock.Unlock()
 	s.all.lines = append(s.all.lines, line)
@@ -97,22 +97,22 @@ func (s *toySession) Run(place int, from *Values, answer *Answer) error {
 	}
 	values := make([]any, len(one.Parameters))
 	from.Fill(one.Parameters, values)
-	s.tell(fmt.Sprint(append([]any{one.SQL}, values...)...))
+	s.note(fmt.Sprint(append([]any{one.SQL}, values...)...))
 	return nil
 }
 
 func (s *toySession) Begin(purpose protocol.Purpose) error {
-	s.tell("begin " + string(purpose))
+	s.note("begin " + string(purpose))
 	return nil
 }
 
 func (s *toySession) Commit() error {
-	s.tell("commit")
+	s.note("commit")
 	return nil
 }
 
 func (s *toySession) Rollback() error {
-	s.tell("rollback")
+	s.note("rollback")
 	return nil
 }
 
@@ -238,13 +238,13 @@ func TestStatementsOfOperationsThatAreDoneAreTimed(t *testing.T) {
 	}
 	// Tries that were repeated do not count.
 	for class, wanted := range [][]string{{"BEGIN", "crowded ?", "COMMIT"}, {"get ?"}} {
-		told := sample.Classes[class]
-		if len(told.Statements) != len(wanted) {
-			t.Fatalf("%+v", told.Statements)
+		reported := sample.Classes[class]
+		if len(reported.Statements) != len(wanted) {
+			t.Fatalf("%+v", reported.Statements)
 		}
-		for place, statement := range told.Statements {
-			if times := timesOf(t, statement.Response); statement.Text != wanted[place] || times.TotalCount() != told.Done {
-				t.Errorf("%q: %d of %d", statement.Text, times.TotalCount(), told.Done)
+		for place, statement := range reported.Statements {
+			if times := timesOf(t, statement.Response); statement.Text != wanted[place] || times.TotalCount() != reported.Done {
+				t.Errorf("%q: %d of %d", statement.Text, times.TotalCount(), reported.Done)
 			}
 		}
 	}
@@ -368,8 +368,8 @@ func lastingSteps() (steps []dueClass) {
 }
 
 func TestWhatIsDueAndNotDoneAtTheEndCountsWithItsAge(t *testing.T) {
-	for _, processes := range []int{1, 2} {
-		mix := mixOf(t, []string{"sleep"}, processes, lastingSteps())
+	for _, clients := range []int{1, 2} {
+		mix := mixOf(t, []string{"sleep"}, clients, lastingSteps())
 		mix.Lasts = &protocol.Lasts{DurationNS: 300_000_000}
 		sample, _, err := mixed(t, mix)
 		if err != nil {
@@ -399,21 +399,12 @@ func TestTheSecondsOfClientsAreJoinedAndPacked(t *testing.T) {
 	// A client that was late adds to a second that is packed.
 	recorders[1].done(0, times{sent: 0, done: tickNS / 2}, 0, false)
 	recorders[1].end()
-	ticks := board.told([]string{"a"})
+	ticks := board.list([]string{"a"})
 	if times := timesOf(t, ticks[0].Classes[0].Response); times.TotalCount() != 2 || ticks[0].Classes[0].Done != 2 {
 		t.Errorf("%d in the first second", times.TotalCount())
 	}
 	if got := ticks[0].Succeeded; got != "4000000000001" {
 		t.Errorf("hundredths %s", got)
-	}
-	var joined hundredths
-	for _, told := range []string{"1", "8000000000000000000000000", ""} {
-		if err := joined.join(told); err != nil {
-			t.Error(err)
-		}
-	}
-	if joined.told() != "8000000000000000000000001" || joined.join("x") == nil {
-		t.Errorf("%s", joined.told())
 	}
 }
 
@@ -449,11 +440,11 @@ func TestWhatEndsWithinTheWindowCountsOnceAndInItsTick(t *testing.T) {
 		recorder.done(1, closed(board.window.until), 0, false)
 		sum = recorder.end()
 	}
-	if got := countsOf(told(sum, classes)); !reflect.DeepEqual(got, [][3]int64{{1, 0, 3}, {1, 1, 1}}) {
+	if got := countsOf(classesOf(sum, classes)); !reflect.DeepEqual(got, [][3]int64{{1, 0, 3}, {1, 1, 1}}) {
 		t.Errorf("%v", got)
 	}
 	var got [][3]int64
-	for _, tick := range board.told(classes) {
+	for _, tick := range board.list(classes) {
 		got = append(got, [3]int64{tick.EndedNS, tick.Classes[0].Done, tick.Classes[1].Done})
 	}
 	if !reflect.DeepEqual(got, [][3]int64{{tickNS, 2, 0}, {2 * tickNS, 0, 0}, {5 * tickNS / 2, 0, 2}}) {
@@ -465,7 +456,7 @@ func TestAWaitIsSplitIntoNobodyFreeAndLate(t *testing.T) {
 	recorder := newRecorder(newBoard(window{0, tickNS}, 1), 1, true)
 	recorder.done(0, times{1000, 500, 1100, 1300}, 0, false)
 	recorder.done(0, times{1000, 1500, 1501, 1600}, 0, false)
-	class := told(recorder.end(), []string{"a"})[0]
+	class := classesOf(recorder.end(), []string{"a"})[0]
 	for text, want := range map[string][]int64{
 		class.Response: {300, 600}, class.Service: {99, 200}, class.Wait: {0, 500}, class.Late: {1, 100},
 	} {
@@ -476,7 +467,7 @@ func TestAWaitIsSplitIntoNobodyFreeAndLate(t *testing.T) {
 }
 
 func TestAJobHasAMix(t *testing.T) {
-	text := `{"protocol":2,"engine":"null","driver":"go","build":"bundled","settings":[],"directory":"/","tests":[{"id":"1",
+	text := `{"protocol":3,"engine":"null","driver":"go","build":"bundled","settings":[],"directory":"/","tests":[{"id":"1",
 		"model":"mix","classes":[{"name":"a","transaction":"write","statements":[{"text":["x",""],"parameters":[0]}]}],
 		"fields":[{"name":"f","kind":"text","bytes":3}],"clients":2,"steps":[{"file":"f","count":4}],
 		"lasts":{"duration_ns":5},"patience_ns":7}]}`

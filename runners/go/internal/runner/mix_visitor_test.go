@@ -72,7 +72,7 @@ func TestSessionsAreSharedAndNoneIsDoneTwice(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotLetInOrFailsIsTold(t *testing.T) {
+func TestAClientThatIsRefusedOrFailsIsReported(t *testing.T) {
 	for word, want := range map[string]string{
 		"fail":    "client 1: class fail: no such toy",
 		"refused": "client 1: connect: refused $1: cannot prepare it",

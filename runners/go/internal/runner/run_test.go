@@ -103,7 +103,7 @@ func message(t *testing.T, list []map[string]any) string {
 	return last["message"].(string)
 }
 
-func TestATrialTellsItsEventsInOrder(t *testing.T) {
+func TestATrialSendsItsEventsInOrder(t *testing.T) {
 	list, code := trialOf(t, jobOf(t, "go", []string{"a", "change"}, []string{"b", "c", "?check"}))
 	var names []string
 	for _, event := range list {
@@ -156,10 +156,10 @@ func TestAJobThatIsNoneIsRefusedWithoutItsValues(t *testing.T) {
 	good := jobOf(t, "go", []string{"a"})
 	for text, wanted := range map[string]string{
 		"":                            "standard input is empty",
-		`{"protocol":2`:               "ends too early",
+		`{"protocol":3`:               "ends too early",
 		"nonsense":                    "not JSON at line 1",
-		`{"protocol":2}`:              "missing field `engine`",
-		`{"protocol":3,"novelty":[]}`: "version 3 of the contract",
+		`{"protocol":3}`:              "missing field `engine`",
+		`{"protocol":2,"novelty":[]}`: "version 2 of the contract and this runner speaks version 3",
 		strings.Replace(good, `"bundled"`, `{"x":"hunter2"}`, 1): "a value of another kind",
 		strings.Replace(good, `"toy"`, `["hunter2"]`, 1):         "a value of another kind at line 1",
 	} {

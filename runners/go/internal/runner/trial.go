@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"syscall"
 
 	"dyno/runners/go/internal/protocol"
@@ -32,7 +31,7 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 		return err
 	}
 	t.job, t.driver = job, driver
-	// After a failure the cause is told, and not that something could not be removed.
+	// After a failure the cause is reported, and not that something could not be removed.
 	defer func() {
 		if t.driver != nil {
 			_ = t.driver.Close()
@@ -55,14 +54,18 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 		return err
 	}
 	t.answer = residentAnswer()
-	kept, err := t.tests()
-	if err != nil {
-		return err
+	for place := range job.Tests {
+		test := &job.Tests[place]
+		t.current = test.ID
+		do := t.test
+		if job.AnswersOnly {
+			do = t.answerOnly
+		}
+		if err := do(test); err != nil {
+			return err
+		}
 	}
 	t.current = ""
-	if err := t.readAgain(open, kept); err != nil {
-		return err
-	}
 	driver, t.driver = t.driver, nil
 	if err := driver.Close(); err != nil {
 		return fmt.Errorf("the database did not close: %w", err)
@@ -70,35 +73,40 @@ func (t *trial) run(job *protocol.Job, open Open) error {
 	return t.events.send("bye", struct{}{})
 }
 
-// tests does all tests, and keeps the answers of those that must be the same when the database is opened again.
-func (t *trial) tests() (kept []left, err error) {
-	var places []int
-	if t.job.ReadAgain {
-		places = lasting(t.job.Tests)
+// answerOnly asks what a test of another job has left.
+func (t *trial) answerOnly(test *protocol.Test) error {
+	if err := t.progress(test); err != nil {
+		return err
 	}
-	for place := range t.job.Tests {
-		test := &t.job.Tests[place]
-		t.current = test.ID
-		if err := t.test(test); err != nil {
-			return nil, err
+	t.answer.begin(true)
+	if test.Check != nil {
+		if err := t.query("the check query", *test.Check); err != nil {
+			return err
 		}
-		if slices.Contains(places, place) {
-			answer, err := t.keep(test)
-			if err != nil {
-				return nil, err
-			}
-			kept = append(kept, answer)
-		}
+		return t.events.sendAnswer(test.ID, t.answer)
 	}
-	return kept, nil
+	work, err := workOf(test, t)
+	if err != nil {
+		return err
+	}
+	defer work.release()
+	if err := work.readBack(t); err != nil {
+		return Place("reading back what is stored", err)
+	}
+	return t.events.sendAnswer(test.ID, t.answer)
+}
+
+// progress says that a test begins.
+func (t *trial) progress(test *protocol.Test) error {
+	return t.events.send("progress", struct {
+		Test string `json:"test"`
+	}{test.ID})
 }
 
 func (t *trial) test(test *protocol.Test) error {
 	// Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes out before
 	// the input is loaded and not just before the clock starts.
-	if err := t.events.send("progress", struct {
-		Test string `json:"test"`
-	}{test.ID}); err != nil {
+	if err := t.progress(test); err != nil {
 		return err
 	}
 	for _, sql := range test.Setup {
@@ -116,6 +124,11 @@ func (t *trial) test(test *protocol.Test) error {
 		return err
 	}
 	sample.Test = test.ID
+	if t.job.Joins() {
+		// The process that was joined looks at what all have left.
+		work.release()
+		return t.events.send("sample", sample)
+	}
 	if sample.DatabaseBytes, err = t.databaseBytes(); err != nil {
 		return err
 	}
@@ -166,7 +179,7 @@ func (t *trial) query(what, sql string) error {
 func (t *trial) databaseBytes() (int64, error) {
 	if driver, ok := t.driver.(Sized); ok {
 		bytes, err := driver.DatabaseBytes()
-		return bytes, Place("cannot tell the size of the database", err)
+		return bytes, Place("cannot read the size of the database", err)
 	}
 	bytes, err := folderBytes(t.job.Directory)
 	return bytes, Place("cannot add up the database's files", err)

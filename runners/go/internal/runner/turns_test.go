@@ -15,16 +15,16 @@ func inTurns(job string, turns ...string) string {
 func TestInTurnsATestIsDoneInSlices(t *testing.T) {
 	job := jobOf(t, "go", []string{"a", "b", "change", "c", "d"}, []string{"e"})
 	list, code := trialOf(t, inTurns(job, `{"operations":2}`, `{"operations":2}`, `{"operations":7}`, `{"operations":1}`))
-	var told []string
+	var sent []string
 	for _, event := range list {
 		words := event["event"].(string)
 		if words == "waiting" {
 			words += fmt.Sprint(" ", event["done"], "/", event["of"])
 		}
-		told = append(told, words)
+		sent = append(sent, words)
 	}
 	want := "hello, progress, waiting 0/5, waiting 2/5, waiting 4/5, sample, answer, progress, waiting 0/1, sample, answer, bye"
-	if got := strings.Join(told, ", "); got != want || code != 0 {
+	if got := strings.Join(sent, ", "); got != want || code != 0 {
 		t.Fatalf("%s and not %s, code %d", got, want, code)
 	}
 	nanoseconds := func(place int) float64 { return list[place]["nanoseconds"].(float64) }

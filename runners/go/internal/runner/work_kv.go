@@ -299,7 +299,7 @@ func (w *kvWork) digests(t *trial, stores []protocol.Store) error {
 		if err := w.driver.ScanPairs(digest.add); err != nil {
 			return err
 		}
-		digest.tell(t.answer)
+		digest.report(t.answer)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (w *loadWork) readBack(t *trial) error {
 		return err
 	}
 	t.answer.begin(true)
-	digest.tell(t.answer)
+	digest.report(t.answer)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func Open(job *protocol.Job, with Driver) (runner.Driver, *protocol.Hello, error
 	if err != nil {
 		return nil, nil, err
 	}
-	settings, err := Prepare(job)
+	settings, err := Prepare(job, with.Code)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,9 +80,6 @@ func (d *Database) Close() error {
 	}
 	return err
 }
-
-// Lasts says whether there is a file that can be opened again.
-func (d *Database) Lasts() bool { return d.opening.settings.Database == "file" }
 
 func (d *Database) Statements(list *runner.StatementList, from, to int, answer *runner.Answer) error {
 	return d.conn.Statements(list, from, to, answer)

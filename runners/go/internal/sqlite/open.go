@@ -15,11 +15,11 @@ const file = "dyno.db"
 
 // Prepare checks a job and reads its settings. It sets the folder of SQLite's temporary files, which
 // belong on the file system that is measured.
-func Prepare(job *protocol.Job) (*Settings, error) {
+func Prepare(job *protocol.Job, code func(error) int) (*Settings, error) {
 	if job.Build.Kind != "bundled" {
 		return nil, fmt.Errorf("sqlite/%s carries its own SQLite and has no build other than that", job.Driver)
 	}
-	settings, err := ParseSettings(job)
+	settings, err := ParseSettings(job, code)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Settings) Greet(ask Asker, module string) (*protocol.Hello, error) {
 	if err := apply(ask); err != nil {
 		return nil, err
 	}
-	inForce, err := s.InForce(ask)
+	answers, err := s.sql(ask).ReadBack(s.job.ReadBack)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Settings) Greet(ask Asker, module string) (*protocol.Hello, error) {
 		EngineVersion: fmt.Sprint(rows[0][0]),
 		DriverVersion: runner.ModuleVersion(module),
 		Build:         map[string][]string{"source_id": {fmt.Sprint(rows[0][1])}},
-		Settings:      inForce,
+		ReadBack:      answers,
 	}
 	options, err := ask("PRAGMA compile_options")
 	if err != nil {

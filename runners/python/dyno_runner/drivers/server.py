@@ -1,127 +1,150 @@
-"""Shared by the drivers of servers: a database that belongs to the trial, made afresh, and removed whatever
-happens."""
+"""Shared by the drivers of servers: connections to the database of a trial, which the job's maintenance makes
+and removes."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
-from ..contract import Job, Server
-from ..driver import Driver
+from ..contract import Job
+from ..driver import Driver, Hello, variant_of
 from ..failure import Failure
+from ..mix.session import Session
+from .listed import JobSql, OnConnect
 from .sql import Sql
 
 
-class Scratch:
-    """A database on a server, and the connection to it. A subclass connects to it, makes it and removes
-    it."""
+class Access:
+    """How a driver reaches a server."""
 
-    def __init__(self, server: Server) -> None:
+    def connect(self, database: str | None) -> Any:
+        """Connects to a database; to none where the engine needs none."""
+        raise NotImplementedError
+
+    def sql(self, connection: Any) -> JobSql:
+        """How a connection executes what the job lists."""
+        raise NotImplementedError
+
+
+class ServerTrial:
+    """A trial on a server."""
+
+    def __init__(self, job: Job, access: Access) -> None:
         """Does not connect, and makes nothing yet."""
-        self._server = server
+        self._job = job
+        self._access = access
+        self._settings = OnConnect(job.on_connect)
+        # Whether there is something to be done at the end.
         self._made = False
         self.connection: Any = None
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Removes a database of that name, makes it and connects to it. Where that fails, or what is done
-        within, nothing of it is left."""
+        """Makes the database, if the job says how, and connects to it. If what is done within fails, nothing of
+        it is left."""
         try:
-            self.connection = self._connect()
-            self._drop(self.connection)
-            self._create(self.connection)
-            self._made = True
-            self.connection = self._enter(self.connection)
+            if self._job.maintenance is not None:
+                self._maintain(self._job.maintenance.before)
+                self._made = True
+            self.connection = self.another()
             yield
         except BaseException:
             self.abandon()
             raise
 
-    def join(self) -> None:
-        """Connects to the database that another process has made, and will remove."""
-        self.connection = self.another()
-
     def another(self) -> Any:
         """One more connection to the database, with the settings in force. Called by several threads at
         once."""
-        raise NotImplementedError
+        connection = self._access.connect(self._job.reached().database)
+        try:
+            self._settings.apply(self._access.sql(connection))
+            return connection
+        except BaseException:
+            connection.close()
+            raise
 
-    def reconnect(self) -> None:
-        """Closes the connection and opens another."""
-        self._close(self.connection)
-        self.connection = self.another()
+    def sql(self) -> JobSql:
+        """How the connection executes what the job lists."""
+        return self._access.sql(self.connection)
 
-    def remove(self) -> None:
-        """Closes the connection and removes the database, unless the job keeps it."""
+    def close(self) -> None:
+        """Closes the connection and does what is to be done at the end."""
         # By a new connection, because the old one may be lost or within a transaction, and because some
         # servers remove no database to which a client is connected. Uncommitted work is rolled back.
-        if self.connection is not None:
-            self._close(self.connection)
-        if self._made and not self._server.keep:
+        connection, self.connection = self.connection, None
+        if connection is not None and not self._is_closed(connection):
+            connection.close()
+        if self._made and self._job.maintenance and self._job.maintenance.after:
             self._made = False
-            with self._connect() as connection:
-                self._drop(connection)
+            self._maintain(self._job.maintenance.after)
 
     def abandon(self) -> None:
-        """Removes the database as far as possible, after a failure whose cause is reported elsewhere. Where
-        that fails, the next trial removes it."""
+        """Does the same as far as possible, after a failure whose cause is reported elsewhere."""
         try:
-            self.remove()
+            self.close()
         except Failure:
             pass
 
-    def _connect(self) -> Any:
-        """Connects to where databases are made and removed."""
-        raise NotImplementedError
+    def _maintain(self, statements: list[Any]) -> None:
+        assert self._job.maintenance is not None
+        with closing(self._access.connect(self._job.maintenance.database)) as connection:
+            self._access.sql(connection).execute(statements)
 
-    def _create(self, connection: Any) -> None:
-        """Makes the database, which does not exist."""
-        raise NotImplementedError
-
-    def _enter(self, connection: Any) -> Any:
-        """A connection to the database, made from the one that created it, or in its place."""
-        raise NotImplementedError
-
-    def _drop(self, connection: Any) -> None:
-        """Removes the database if it exists, and ends the statements that a killed runner left running in
-        it."""
-        raise NotImplementedError
-
-    def _close(self, connection: Any) -> None:
-        connection.close()
+    @staticmethod
+    def _is_closed(connection: Any) -> bool:
+        is_open = getattr(connection, "open", None)
+        return connection.closed if is_open is None else not is_open
 
 
 class ServerDriver(Sql):
-    """A connection to the trial's database."""
+    """A connection to the trial's database. A subclass names its variants and says how it connects."""
 
     _parameter = "%s"
+    _variants: tuple[str, ...]
+    _session: type[Any]
 
-    def __init__(self, scratch: Scratch, variant: str) -> None:
-        self._scratch = scratch
+    def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
+        self._job = job
+        self._trial = trial
         self._variant = variant
-        self._connection = scratch.connection
-        self._cursor = scratch.connection.cursor()
+        self._connection = trial.connection
+        self._cursor = trial.connection.cursor()
 
-    def reopened(self, job: Job) -> Driver:
-        """The server keeps the database, so this only opens another connection."""
-        self._scratch.reconnect()
-        return type(self)(self._scratch, self._variant)
+    @classmethod
+    def open(cls, job: Job) -> tuple[Driver, Hello]:
+        variant = variant_of(job, cls._variants)
+        trial = ServerTrial(job, cls._access(job))
+        with trial.opened():
+            driver = cls(job, trial, variant)
+            answers = trial.sql().read_back(job.read_back)
+            build = {"encryption": [driver._encryption()]}
+            return driver, Hello("", cls._version(), [], build, answers)
 
-    def close(self) -> None:
-        self._scratch.remove()
-
-    def abandon(self) -> None:
-        self._scratch.abandon()
-
-    def _is_lost(self) -> bool:
-        """True if the connection is lost."""
+    @classmethod
+    def _access(cls, job: Job) -> Access:
+        """How the server of a job is reached."""
         raise NotImplementedError
 
-    def _bytes_if_told(self, sql: str) -> int | None:
-        """The database's size in bytes, by a query that some servers do not support or do not allow; None
-        there."""
-        try:
-            return int(self._run(sql)[0][0])
-        except self._error as error:
-            if self._is_lost():
-                raise Failure(self.words(error)).within("cannot tell the size of the database") from None
-            return None
+    @staticmethod
+    def _version() -> str:
+        """The driver's name and version."""
+        raise NotImplementedError
+
+    def _encryption(self) -> str:
+        """How the connection is encrypted, or `none`."""
+        raise NotImplementedError
+
+    def session(self, place: int) -> Session:
+        return self._session(self._connection, None) if place == 0 else self.visit()
+
+    def visit(self) -> Session:
+        another = self._trial.another()
+        return self._session(another, another.close)
+
+    def database_bytes(self) -> int:
+        return self._trial.sql().first_number(self._job.database_bytes)
+
+    def close(self) -> None:
+        self._trial.close()
+
+    def abandon(self) -> None:
+        self._trial.abandon()

@@ -49,7 +49,7 @@ class Sql(Driver):
         self._run("COMMIT")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_failures(self) -> Iterator[None]:
         """Turns an engine's error into a failure."""
         try:
             yield
@@ -78,7 +78,7 @@ class Sql(Driver):
             raise Failure(self.words(error), place - load.start) from None
 
     def bulk_load(self, load: Load) -> None:
-        with self._told():
+        with self._as_failures():
             self._load(load)
 
     def scan(self, sql: str, answer: Answer) -> None:
@@ -86,11 +86,11 @@ class Sql(Driver):
 
     def blocks(self, table: str, columns: list[Column]) -> Iterator[Rows]:
         names = ", ".join(identifier(column.name) for column in columns)
-        with self._told():
+        with self._as_failures():
             yield from self._select(f"SELECT {names} FROM {identifier(table)}")
 
     def query(self, sql: str) -> Rows:
-        with self._told():
+        with self._as_failures():
             return self._run(sql)
 
     def changes(self) -> int:

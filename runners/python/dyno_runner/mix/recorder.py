@@ -95,15 +95,15 @@ class Sum:
         self._names = work.names
         # The hundredths of each tick in which an operation succeeded, as bits.
         self._succeeded = [0] * self._ticks
-        told = [self._class(place, recorders) for place in range(len(self._names))]
-        self.classes = [one for one, _ in told]
+        parts = [self._class(place, recorders) for place in range(len(self._names))]
+        self.classes = [one for one, _ in parts]
         if work.times_statements:
             for place, one in enumerate(work.classes):
                 self.classes[place]["statements"] = self._statements(place, one, recorders)
         self.ticks = [
             {
                 "ended_ns": min((tick + 1) * TICK, window.duration),
-                "classes": [ticks[tick] for _, ticks in told],
+                "classes": [ticks[tick] for _, ticks in parts],
             }
             | ({"succeeded": format(self._succeeded[tick], "x")} if self._succeeded[tick] else {})
             for tick in range(self._ticks)
@@ -137,16 +137,16 @@ class Sum:
             if each == place and start <= ended < stop
         ]
         parts = [[one for one in tried if (one[0] - start) // TICK == tick] for tick in range(self._ticks)]
-        told = self._told(place, response, tried)
-        told["failure"] = next((one.failures[place] for one in recorders if place in one.failures), "")
+        counts = self._counts(place, response, tried)
+        counts["failure"] = next((one.failures[place] for one in recorders if place in one.failures), "")
         undone = chain.from_iterable(one.undone_at for one in recorders)
-        told["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
+        counts["undone"] = sum(each == place and start <= ended < stop for each, ended in undone)
         ignored = chain.from_iterable(one.ignored_at for one in recorders)
-        told["ignored"] = sum(each == place and start <= ended < stop for each, ended in ignored)
-        told["unfinished"] = text_of(unfinished)
-        told["acknowledged"] = self._acknowledged(place, recorders)
-        told |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
-        return told, [self._told(place, times, part) for times, part in zip(ticks, parts)]
+        counts["ignored"] = sum(each == place and start <= ended < stop for each, ended in ignored)
+        counts["unfinished"] = text_of(unfinished)
+        counts["acknowledged"] = self._acknowledged(place, recorders)
+        counts |= {"service": text_of(service), "wait": text_of(wait), "late": text_of(late)}
+        return counts, [self._counts(place, times, part) for times, part in zip(ticks, parts)]
 
     def _statements(self, place: int, one: Class, recorders: list[Recorder]) -> list[dict[str, str]]:
         """The executions of each statement of a class."""
@@ -182,7 +182,7 @@ class Sum:
             yield from (stop - since for since, ended in chain(done, given_up) if since < stop <= ended)
             yield from (stop - due for each, due in recorder.left if each == place)
 
-    def _told(self, place: int, times: array, tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
+    def _counts(self, place: int, times: array, tried: list[tuple[int, int, bool]]) -> dict[str, Any]:
         return {
             "class": self._names[place],
             "done": len(times),

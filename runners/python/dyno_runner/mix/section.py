@@ -16,6 +16,7 @@ from typing import Any
 from ..clock import Clock
 from ..driver import Driver
 from ..failure import Failure
+from ..orders import Orders
 from .client import Client
 from .recorder import Recorder
 from .session import Session
@@ -25,24 +26,6 @@ from .work import Work
 
 # How long before the start the clients are given the moment, so that all of them have it in time.
 NOTICE = 5_000_000
-
-
-def in_a_moment() -> int:
-    """The moment at which clients of one process begin."""
-    return time.monotonic_ns() + NOTICE
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of a mix that the clients of this process have."""
-
-    # The number of clients in the processes before this one.
-    before: int = 0
-    # Returns the position of the next unclaimed step or session; None: only clients of this process share a
-    # file.
-    take: Callable[[], int] | None = None
-    # Called when all clients are ready; returns the moment at which they begin.
-    begin: Callable[[], int] = in_a_moment
 
 
 @dataclass
@@ -60,7 +43,7 @@ class Thread(threading.Thread):
     """The thread of one client: with a session, or with None where it comes and goes."""
 
     def __init__(self, place: int, section: "Section", session: Session | None) -> None:
-        super().__init__(name=f"client {section.part.before + place + 1}", daemon=True)
+        super().__init__(name=f"client {section.before + place + 1}", daemon=True)
         self._place = place
         self._section = section
         self._session = session
@@ -111,14 +94,16 @@ class Thread(threading.Thread):
 class Section:
     """The state that all clients of a process share."""
 
-    def __init__(self, work: Work, driver: Driver, part: Part) -> None:
+    def __init__(self, work: Work, driver: Driver, orders: Orders | None) -> None:
         self.work = work
         self.driver = driver
-        self.part = part
+        # Says when the clients begin and may leave, where other processes have the rest of them.
+        self.orders = orders
+        self.before = work.before or 0
         self.steps: list[Steps] = load(work)
         # Returns the next unclaimed step, where clients share one file. It is one call of C, so no two
         # clients get the same.
-        self.take = part.take or (count().__next__ if work.shares else None)
+        self.take = count().__next__ if work.shares else None
         # Where clients come and go, their sessions.
         self.visits = None if work.session is None else Visits(work, self.steps[0])
         # From each client: that it is ready, or why not; when its work ended, and the error if it did not end
@@ -132,9 +117,9 @@ class Section:
         self.leave = threading.Event()
 
 
-def perform_part(work: Work, driver: Driver, clock: Clock, part: Part) -> Done:
-    """Runs the part of a mix that the clients of this process have."""
-    section = Section(work, driver, part)
+def perform_section(work: Work, driver: Driver, clock: Clock, orders: Orders | None) -> Done:
+    """Runs a mix, or the part of it that the clients of this process have."""
+    section = Section(work, driver, orders)
     sessions: list[Session | None] = []
     threads: list[Thread] = []
     try:
@@ -142,7 +127,7 @@ def perform_part(work: Work, driver: Driver, clock: Clock, part: Part) -> Done:
             try:
                 sessions.append(None if section.visits else driver.session(place))
             except Failure as failure:
-                number, of = part.before + place + 1, part.before + work.clients
+                number, of = section.before + place + 1, section.before + work.clients
                 raise failure.within(f"client {number} of {of}") from None
         threads = [Thread(place, section, session) for place, session in enumerate(sessions)]
         return _let_go(section, threads, clock)
@@ -166,7 +151,8 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
     _raise_first([section.ready.get() for _ in threads])
     clock.collect()
     clock.count(window.start > 0)
-    section.began = began = section.part.begin()
+    orders = section.orders
+    section.began = began = time.monotonic_ns() + NOTICE if orders is None else orders.begin()
     section.goes.set()
     sleep_until(began + window.start)
     ends: list[tuple[int, BaseException | None]] = []
@@ -177,6 +163,9 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
             thread.client.stop = True
         ends += [section.done.get() for _ in range(len(threads) - len(ends))]
     _raise_first([error for _, error in ends])
+    if orders is not None:
+        # Before a connection is closed: the costs of a server are read now.
+        orders.end()
     last = max(end for end, _ in ends)
     return Done(began, last, [thread.recorder for thread in threads], sample["section"])
 

@@ -1,6 +1,5 @@
 """A mix, as described by a job."""
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,8 +145,9 @@ class Work:
         self.think = take(work, "think", int, None)
         # The number of steps of a session, where clients come and go.
         self.session = take(work, "session", int, None)
-        # True if each client is a separate process.
-        self.processes = take(work, "processes", bool, False)
+        # The number of clients in the processes before this one, where several do the mix.
+        part = take(work, "part", dict, None)
+        self.before = None if part is None else take(part, "before", int)
         self.patience = take(work, "patience_ns", int)
         # True if each statement of each operation is timed.
         self.times_statements = take(work, "times_statements", bool, False)
@@ -178,13 +178,6 @@ class Work:
     def names(self) -> list[str]:
         """The classes that are reported."""
         return [one.name for one in self.classes] + [CONNECT] * (self.session is not None)
-
-    def part(self, place: int) -> "Work":
-        """The steps of one client, counted from zero."""
-        part = copy.copy(self)
-        part.steps = [self.steps[0 if self.shares else place]]
-        part.clients, part.processes = 1, False
-        return part
 
     def _check(self) -> None:
         if self.clients < 1:

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use dyno_files::Output;
 use dyno_record::{Run, Seals};
 
-use super::outcome::{Exit, Input, file_name};
+use super::outcome::{AsInput, Exit, file_name};
 use super::show;
 use crate::cli::ExportArgs;
 use crate::terminal::say;

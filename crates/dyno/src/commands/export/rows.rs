@@ -46,7 +46,7 @@ pub struct SampleRow {
 pub fn trials(run: &Run, all: bool) -> impl Iterator<Item = &TrialRecord> {
     let is_shown =
         move |trial: &&TrialRecord| all || (run.contenders[trial.contender].named && !is_warm_up(run, trial));
-    run.trials.iter().filter(|trial| !trial.latency).filter(is_shown)
+    run.trials.iter().filter(|trial| !trial.is_extra()).filter(is_shown)
 }
 
 /// Returns true if a trial only warms up.

@@ -4,6 +4,8 @@ mod preview;
 mod summary;
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,10 +15,10 @@ use dyno_import::{
     BadInput, Choose, IfExists, Interrupted, Locked, MySql, OnConflict, OnError, Plan, Postgres, Request,
     Safety, Source, Sqlite, Target, Types, encoding,
 };
-use dyno_lab::trial::Interrupts;
+use dyno_launch::Interrupts;
 
 use self::summary::{Read, summary};
-use super::outcome::{Exit, Input, print};
+use super::outcome::{AsInput, Exit, print};
 use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 use crate::progress::ImportProgress;
 use crate::terminal::say;
@@ -26,6 +28,9 @@ const MOST_CONNECTIONS: usize = 4;
 
 /// The least memory that can be asked for, in bytes: with less, sorting would mostly read and write temporary files.
 const LEAST_MEMORY: u64 = 1 << 20;
+
+/// The longest file of types, in bytes: what is longer is another file.
+const LONGEST_SCHEMA: u64 = 4 << 20;
 
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
@@ -69,13 +74,17 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
 /// Removes what killed imports left in a server.
 fn clean_up(arguments: &ImportArgs) -> Result<Exit> {
     let mut target = target(arguments).map_err(marked)?;
-    let removed = target.clean().input()?;
-    let said = if removed.is_empty() {
-        "No import that was killed has left a table.".to_owned()
-    } else {
-        removed.join("\n")
+    let (removed, kept) = target.clean().input()?;
+    let said = match (removed.is_empty(), kept.is_empty()) {
+        (true, true) => "No import that was killed has left a table.\n".to_owned(),
+        (true, false) => String::new(),
+        (false, _) => removed.join("\n") + "\n",
     };
-    print(&format!("{said}\n"))
+    let exit = print(&said)?;
+    if !kept.is_empty() {
+        return Err(anyhow::anyhow!(kept.join("\n")));
+    }
+    Ok(exit)
 }
 
 /// An error of the input is one of dyno's, too.
@@ -84,7 +93,7 @@ fn marked(error: anyhow::Error) -> anyhow::Error {
     if let Some(locked) = error.downcast_ref::<Locked>() {
         return anyhow::anyhow!("{locked}");
     }
-    if error.is::<BadInput>() { super::outcome::BadInput(error).into() } else { error }
+    if error.is::<BadInput>() { super::outcome::InputError(error).into() } else { error }
 }
 
 /// Refuses what can be seen to be a slip before anything is read.
@@ -100,7 +109,7 @@ fn check(arguments: &ImportArgs, indexes: &[Vec<String>]) -> Result<()> {
         let columns = index.join(",");
         twice(index).map_or(Ok(()), |name| bail!("--index {columns} names the column '{name}' twice"))?;
         ensure!(
-            names.insert(index.join("_")),
+            names.insert(index.join("_").to_lowercase()),
             "two --index would have one name, {}: leave {columns} out, or make it after the import",
             index.join("_")
         );
@@ -189,7 +198,15 @@ fn types(arguments: &ImportArgs) -> Result<Types> {
 
 /// The types that a file states.
 fn schema(path: &Path) -> Result<Types> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(
+        text.len() as u64 <= LONGEST_SCHEMA,
+        "{} is longer than {} MiB, and no list of columns is",
+        path.display(),
+        LONGEST_SCHEMA >> 20
+    );
     let lines = text.lines().zip(1..).map(|(line, number)| (line.trim().trim_end_matches(','), number));
     let column = |(line, number): (&str, usize)| {
         let parts = line.split_once(char::is_whitespace);
@@ -251,15 +268,32 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     if let Some(url) = url {
         dyno_lab::key::limit_core_dumps();
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
-        let server = url.connection("");
+        let server = url.connection("").server;
         return Ok(match url.engine.speaks {
             Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
             Protocol::MySql => Box::new(MySql::connect(&server)?),
         });
     }
     let path = into.strip_prefix("sqlite:").unwrap_or(into);
+    // A slip in a URL, and not the name of a file.
+    let scheme = path.split_once(':').map_or("", |(scheme, _)| scheme);
+    if scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_lowercase()) && !Path::new(path).exists() {
+        return Err(anyhow::anyhow!(
+            "--into {scheme}:… is no database that dyno knows: name a file, a server (postgres://, mariadb://, mysql://), or \
+             write ./{path} for a file of this name"
+        ))
+        .input();
+    }
     if path.is_empty() {
         return Err(anyhow::anyhow!("--into names no database")).input();
+    }
+    let place = |path: &Path| std::path::absolute(path).ok();
+    let is_database = |rejects: &PathBuf| place(rejects) == place(path.as_ref());
+    if arguments.rejects.as_ref().is_some_and(is_database) {
+        return Err(anyhow::anyhow!(
+            "--rejects and --into name the same file, {path}: --rejects names another"
+        ))
+        .input();
     }
     Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
 }

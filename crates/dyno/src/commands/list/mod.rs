@@ -6,14 +6,17 @@ mod engine;
 mod screen;
 mod suite;
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use dyno_engine::{Engine, Home, Registry};
-use dyno_lab::trial::Interrupts;
+use dyno_launch::Interrupts;
 use dyno_nearest as nearest;
+use dyno_suite::Suite;
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
-use super::outcome::{Exit, Input, print};
+use super::outcome::{AsInput, Exit, print};
 use crate::cli::{ListArgs, TextFormat};
 use ask::ask;
 use engine::EngineItem;
@@ -38,8 +41,10 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
         return show(&listing, arguments.format, screen::text);
     };
     if dyno_suite::is_path(name) {
+        // Read before signals are caught: a FIFO may wait for its other end, and the first signal ends that.
+        let suite = Suite::load(Path::new(name), &registry.dialects()).input()?;
         let interrupts = Interrupts::listen()?;
-        let Some(suite) = check::suite(name, &registry, &interrupts)? else {
+        let Some(suite) = check::suite(&suite, &registry, &interrupts)? else {
             return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
         };
         let listing = Listing { engines: Vec::new(), suites: vec![suite] };

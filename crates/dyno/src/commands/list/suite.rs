@@ -19,6 +19,9 @@ pub struct SuiteItem {
     parameters: Vec<ParameterItem>,
     /// The contenders that it compares when the command line names none.
     contenders: Vec<String>,
+    /// Those that it compares besides when the command line asks for all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more_contenders: Vec<String>,
     /// Why it cannot be run.
     pub trouble: Option<String>,
 }
@@ -52,6 +55,7 @@ pub fn all(home: &Home, registry: &Registry) -> Result<Vec<SuiteItem>> {
                 tests: Vec::new(),
                 parameters: Vec::new(),
                 contenders: Vec::new(),
+                more_contenders: Vec::new(),
                 trouble: Some(format!("{error:#}")),
             },
         }
@@ -73,6 +77,7 @@ pub fn readable(name: String, suite: &Suite) -> SuiteItem {
         tests: tests.collect(),
         parameters: parameters.collect(),
         contenders: suite.contenders(),
+        more_contenders: suite.more_contenders().to_vec(),
         trouble: None,
     }
 }
@@ -94,5 +99,9 @@ pub fn text(suite: &SuiteItem) -> String {
     lines.extend(parameters.map(|known| item(&format!("{}={}", known.name, known.default), &known.about)));
     lines.push(format!("\nContenders (dyno run {} --with NAME,… names others)", suite.name));
     lines.extend(suite.contenders.iter().map(|contender| format!("  {contender}")));
+    if !suite.more_contenders.is_empty() {
+        lines.push(format!("\nFurther contenders (dyno run {} --all)", suite.name));
+    }
+    lines.extend(suite.more_contenders.iter().map(|contender| format!("  {contender}")));
     lines.join("\n") + "\n"
 }

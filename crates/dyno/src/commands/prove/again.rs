@@ -7,11 +7,11 @@ use dyno_engine::Contender;
 use dyno_prove::evidence::RecheckFacts;
 use dyno_prove::proof::ProofContext;
 use dyno_prove::subject::Subject;
+use dyno_show::durability;
 
 use super::maker::Maker;
-use super::table;
 use crate::cli::ProveArgs;
-use crate::commands::outcome::{Exit, Input, print};
+use crate::commands::outcome::{AsInput, Exit, print};
 
 /// A subject with its name.
 type Named = (String, Box<dyn Subject>);
@@ -36,18 +36,18 @@ pub fn subjects(
 }
 
 /// Says what is wrong on the disk in a folder; it is done if something is.
-pub fn look(folder: &Path, workshop: &ProofContext, subjects: Vec<Named>) -> Result<Exit> {
+pub fn look(folder: &Path, context: &ProofContext, subjects: Vec<Named>) -> Result<Exit> {
     let about = RecheckFacts::read(folder).input()?;
     let subject = subjects.iter().find(|(label, _)| *label == about.label);
     let (label, subject) = subject
         .with_context(|| format!("the disk is one of {}: name it with --with", about.label))
         .input()?;
-    let verdict = workshop.again(subject.as_ref(), folder, &about)?;
+    let harm = context.again(subject.as_ref(), folder, &about)?.harm();
     let acknowledged = about.acknowledged.len();
-    let said = match verdict.is_survived() {
+    let said = match harm.is_none() {
         true => "nothing is wrong".to_owned(),
-        false => table::what(&verdict),
+        false => durability::what(&harm),
     };
     print(&format!("{label}: {}; {acknowledged} commits were acknowledged: {said}\n", about.cut))?;
-    Ok(if verdict.is_survived() { Exit::Incomplete } else { Exit::Done })
+    Ok(if harm.is_none() { Exit::Incomplete } else { Exit::Done })
 }

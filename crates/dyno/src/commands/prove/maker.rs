@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::{Contender, Protocol, ServerEngine};
-use dyno_lab::interrupts::Interrupts;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::Installation;
 use dyno_lab::trial::{Reply, TrialOptions};
+use dyno_launch::Interrupts;
 use dyno_plan::probe;
 use dyno_protocol::{Hello, Model};
 use dyno_prove::subject::{

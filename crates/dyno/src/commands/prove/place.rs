@@ -5,15 +5,15 @@ use std::env;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dyno_lab::interrupts::Interrupts;
 use dyno_lab::scratch::Scratch;
+use dyno_launch::Interrupts;
 use dyno_prove::disk::Program;
 use dyno_prove::disk::files::System;
 use dyno_prove::private_mount::{self, PrivateMount};
 use dyno_prove::proof::ProofContext;
 use dyno_prove::storage::StorageKind;
 
-use crate::cli::{Device, FileSystem, ProveArgs};
+use crate::cli::{DiskFileSystem, ProveArgs, ProvedDevice};
 
 /// The names of the hidden commands that record a disk, record files, and watch system calls.
 const RECORDER: &str = "prove-recorder";
@@ -21,61 +21,61 @@ const KEEPER: &str = "prove-files";
 const WATCHER: &str = "prove-watcher";
 
 /// The place.
-pub struct Place {
+pub struct ProofPlace {
     /// Where everything is done.
-    pub workshop: ProofContext,
+    pub context: ProofContext,
     /// Why no power can be cut here, if it cannot.
     pub no_cuts: Option<String>,
     // Left before the folder is removed, in which it is.
-    _refuge: Option<PrivateMount>,
+    _mount: Option<PrivateMount>,
 }
 
-impl Place {
+impl ProofPlace {
     /// What was asked for. A disk that the system does not allow gives way to a plain folder.
     ///
     /// # Errors
     /// Nothing can be made, or recorded files are asked for that the system does not allow.
-    pub fn find(arguments: &ProveArgs, scratch: &Scratch, interrupts: &Interrupts) -> Result<Place> {
-        let ground = ground(arguments);
-        let entered = PrivateMount::enter(scratch.folder()).and_then(|refuge| {
-            let place = refuge.folder().to_owned();
-            let workshop = workshop(arguments, place, ground, interrupts)?;
-            workshop.try_ground()?;
-            Ok((workshop, refuge))
+    pub fn find(arguments: &ProveArgs, scratch: &Scratch, interrupts: &Interrupts) -> Result<ProofPlace> {
+        let storage = storage(arguments);
+        let entered = PrivateMount::enter(scratch.folder()).and_then(|mount| {
+            let place = mount.folder().to_owned();
+            let context = context(arguments, place, storage, interrupts)?;
+            context.try_storage()?;
+            Ok((context, mount))
         });
         let error = match entered {
-            Ok((workshop, refuge)) => return Ok(Place { workshop, no_cuts: None, _refuge: Some(refuge) }),
+            Ok((context, mount)) => return Ok(ProofPlace { context, no_cuts: None, _mount: Some(mount) }),
             Err(error) => error,
         };
         interrupts.check()?;
-        // Who asks for something else than the usual gets it or nothing.
-        if ground != StorageKind::Disk(System::default()) {
+        // A device or file system that was asked for is used or refused.
+        if storage != StorageKind::Disk(System::default()) {
             return Err(error);
         }
         let place = private_mount::plain(scratch.folder())?;
-        let workshop = workshop(arguments, place, StorageKind::Folder, interrupts)?;
-        Ok(Place { workshop, no_cuts: Some(format!("{error:#}")), _refuge: None })
+        let context = context(arguments, place, StorageKind::Folder, interrupts)?;
+        Ok(ProofPlace { context, no_cuts: Some(format!("{error:#}")), _mount: None })
     }
 }
 
-fn ground(arguments: &ProveArgs) -> StorageKind {
+fn storage(arguments: &ProveArgs) -> StorageKind {
     match (arguments.device, arguments.file_system) {
-        (Device::Posix, _) => StorageKind::Files,
-        (Device::Disk, FileSystem::Ext4) => StorageKind::Disk(System::Ext4),
-        (Device::Disk, FileSystem::Xfs) => StorageKind::Disk(System::Xfs),
-        (Device::Disk, FileSystem::Btrfs) => StorageKind::Disk(System::Btrfs),
+        (ProvedDevice::Posix, _) => StorageKind::Files,
+        (ProvedDevice::Disk, DiskFileSystem::Ext4) => StorageKind::Disk(System::Ext4),
+        (ProvedDevice::Disk, DiskFileSystem::Xfs) => StorageKind::Disk(System::Xfs),
+        (ProvedDevice::Disk, DiskFileSystem::Btrfs) => StorageKind::Disk(System::Btrfs),
     }
 }
 
-fn workshop(
+fn context(
     arguments: &ProveArgs,
     place: PathBuf,
-    ground: StorageKind,
+    storage: StorageKind,
     interrupts: &Interrupts,
 ) -> Result<ProofContext> {
     Ok(ProofContext {
         place,
-        ground,
+        storage,
         recorder: program(RECORDER)?,
         keeper: program(KEEPER)?,
         watcher: program(WATCHER)?,

@@ -11,17 +11,17 @@ use dyno_plan::{Plan, Selection, check_models, input_bytes, select};
 use dyno_suite::progress::PlanningProgress;
 
 use super::contenders::{available, check_reach, with_harness, with_limits};
-use super::request::Request;
+use super::request::RunRequest;
 use super::site::Site;
-use super::{kept, open_files, timed_statements, trust, watching};
+use super::{counted, kept, open_files, timed_statements, trust, watching};
 use crate::cli::PlaceArgs;
-use crate::commands::outcome::Input;
+use crate::commands::outcome::AsInput;
 use crate::commands::planning;
 use crate::progress::Progress;
 
 /// A request whose contenders and tests are known to fit together, and which the user trusts.
 pub struct CheckedRequest {
-    pub request: Request,
+    pub request: RunRequest,
     /// All contenders, with the harness and the limits that apply to each.
     contenders: Vec<Contender>,
     selection: Vec<Selection>,
@@ -30,7 +30,7 @@ pub struct CheckedRequest {
 impl CheckedRequest {
     /// # Errors
     /// The request contradicts itself, or the user does not trust what it would load.
-    pub fn new(request: Request, registry: &Registry, place: &PlaceArgs) -> Result<CheckedRequest> {
+    pub fn new(request: RunRequest, registry: &Registry, place: &PlaceArgs) -> Result<CheckedRequest> {
         let contenders = match request.schedule.sustain {
             // The harness stores nothing, so a rate that it reaches says nothing about an engine.
             Some(_) => request.contenders.clone(),
@@ -78,7 +78,7 @@ impl CheckedRequest {
     }
 
     fn make_plan(&self, site: &Site, place: &PlaceArgs, progress: &mut Progress) -> Result<Option<Plan>> {
-        let Request { suite, parameters, origin, file, .. } = &self.request;
+        let RunRequest { suite, parameters, origin, file, .. } = &self.request;
         let file = file.as_ref().map(|file| file.path.as_path());
         let bytes = input_bytes(suite, parameters, &self.selection, file).input()?;
         let bounds = dyno_plan::bounds(suite, parameters);
@@ -103,6 +103,9 @@ impl CheckedRequest {
         trust::confirm(reaching.get().map_or(&[], Vec::as_slice), origin, place.trust)?;
         if place.progress.is_some() {
             watching::check(&plan).input()?;
+        }
+        if self.request.schedule.counts {
+            counted::check(&plan).input()?;
         }
         if self.request.schedule.statements {
             timed_statements::check(&plan).input()?;

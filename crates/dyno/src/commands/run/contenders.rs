@@ -4,7 +4,8 @@
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{MemoryCap, Reply, Servers, TrialOptions};
+use dyno_lab::trial::{Reply, Servers, TrialOptions};
+use dyno_launch::MemoryCap;
 use dyno_nearest as nearest;
 use dyno_plan::probe;
 use dyno_protocol::Hello;

@@ -8,16 +8,16 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    AmountRecord, ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
-    SuiteRecord, TestRecord,
+    ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord, SuiteRecord,
+    TestRecord,
 };
 use dyno_suite::{ExpectedDigest, Published};
 
-use super::request::Request;
+use super::request::RunRequest;
 use super::site::Site;
 
 /// A run without trials.
-pub fn begin(request: Request, plan: &Plan, site: &Site) -> Run {
+pub fn begin(request: RunRequest, plan: &Plan, site: &Site) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -105,7 +105,7 @@ fn stated_placement(plan: &Plan, conduct: &TrialOptions) -> Placement {
 
 /// The tests with what the suite knows of them: published figures, and the right answers where the
 /// parameters are the defaults.
-fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
+fn tests(request: &RunRequest, plan: &Plan) -> Vec<TestRecord> {
     let suite = &request.suite;
     let is_default = request.has_parameters(&BTreeMap::new());
     let published: Vec<&Published> =
@@ -113,8 +113,8 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
     let written = suite.tests.iter().enumerate();
     let written: BTreeMap<&str, usize> = written.map(|(index, test)| (test.id.as_str(), index)).collect();
     let record = |test: &PlannedTest| {
-        let mut record = planned(test);
-        let index = written[test.id.as_str()];
+        let mut record = test.record.clone();
+        let index = written[record.id.as_str()];
         if is_default && suite.tests[index].expect.is_some() {
             record.expect.clone_from(&suite.tests[index].expect);
         }
@@ -130,7 +130,7 @@ fn tests(request: &Request, plan: &Plan) -> Vec<TestRecord> {
             let rates = published
                 .rates
                 .iter()
-                .filter_map(|(system, rates)| Some((system, count? / rates.get(&test.id)?)));
+                .filter_map(|(system, rates)| Some((system, count? / rates.get(&test.record.id)?)));
             let figures = seconds.chain(rates).map(|(system, seconds)| (system.clone(), seconds));
             record.published.extend(figures.collect::<Vec<_>>());
         }
@@ -173,36 +173,5 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         harness: contender.engine.harness
             || contender.variant.as_ref().is_some_and(|variant| variant.harness),
         named,
-    }
-}
-
-/// A planned test as a record.
-fn planned(test: &PlannedTest) -> TestRecord {
-    TestRecord {
-        id: test.id.clone(),
-        title: test.title.clone(),
-        shows: test.shows.clone(),
-        model: test.model.to_owned(),
-        preparation: test.preparation,
-        prepares: test.prepares,
-        statements: test.statements,
-        first: test.first.clone(),
-        last: test.last.clone(),
-        amount: test.amount.map(|amount| AmountRecord {
-            count: amount.count,
-            bytes: amount.bytes,
-            unit: amount.unit.to_owned(),
-        }),
-        expect: test.answer.clone(),
-        expect_digest: None,
-        invariants: test.invariants.clone(),
-        invariant_lines: test.invariant_lines.clone(),
-        load: test.load,
-        clients: test.clients.clone(),
-        a_minute: test
-            .a_minute
-            .clone()
-            .map(|dyno_suite::PerMinute { class, says }| dyno_record::PerMinute { class, says }),
-        published: BTreeMap::new(),
     }
 }

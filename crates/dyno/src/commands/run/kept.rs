@@ -26,7 +26,7 @@ pub fn check(contender: &Contender) -> Result<()> {
     );
     ensure!(
         !contender.encrypts() || contender.url.is_some() || !contender.key.as_ref().is_some_and(key::is_made),
-        "--keep would keep a database of {label} that nobody can open: dyno makes a key for the run and forgets it; give one \
+        "--keep would keep a database of {label} that cannot be opened: dyno makes a key for the run and forgets it; give one \
          by --key-file or DYNO_KEY"
     );
     Ok(())

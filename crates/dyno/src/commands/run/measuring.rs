@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
-use dyno_lab::proof::{Prover, cross_check};
+use dyno_lab::proof::Prover;
 use dyno_lab::run::{KeptDatabases, Observer, Runner};
 use dyno_lab::trial::Servers;
 use dyno_plan::Plan;
-use dyno_record::{Proof, Run, Writer};
+use dyno_record::{EncryptionProof, Run, Writer};
 
 use super::probing::{self, Probing};
 use super::site::Site;
@@ -68,12 +68,10 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
             continue;
         }
         observer.proof_begins(index, run);
-        let proof =
-            prover.prove(contender).unwrap_or_else(|error| Proof::failed(contender.encrypts(), &error));
+        let proof = prover
+            .prove(contender)
+            .unwrap_or_else(|error| EncryptionProof::failed(contender.encrypts(), &error));
         run.contenders[index].proof = Some(proof);
     }
-    let proofs =
-        run.contenders.iter_mut().filter_map(|record| Some((record.engine.clone(), record.proof.as_mut()?)));
-    cross_check(&mut proofs.collect::<Vec<_>>());
     Ok(())
 }

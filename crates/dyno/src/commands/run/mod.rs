@@ -2,7 +2,9 @@
 
 mod checked;
 mod contenders;
+mod counted;
 mod file;
+mod gate;
 mod head;
 mod kept;
 mod measuring;
@@ -14,6 +16,8 @@ mod site;
 mod sustain;
 mod timed_statements;
 mod trust;
+mod typed_contenders;
+mod typed_suite;
 mod watching;
 
 use std::path::Path;
@@ -26,15 +30,15 @@ use dyno_record::{Ended, Run, Writer};
 use dyno_verdict::changed_files;
 use signal_hook::consts::SIGINT;
 
-use super::outcome::{Exit, Input};
-use super::{report, scaling, show};
+use super::outcome::{AsInput, Exit};
+use super::{compare, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
 use checked::CheckedRequest;
 use head::begin;
 use measuring::Measuring;
-use request::{Request, again};
+use request::{RunRequest, again};
 use site::Site;
 
 pub(super) use outputs::Outputs;
@@ -49,6 +53,9 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     let size = match given[..] {
         [] => None,
         [(name, [value])] => Some((name, value.as_str())),
+        [(_, _)] if !arguments.gate.is_empty() => {
+            return Err(anyhow!("--gate judges one run: name one size or one number of clients")).input();
+        }
         [(name, values)] => return scaled(arguments, name, values, &home, &registry),
         _ => {
             let two =
@@ -58,9 +65,15 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     };
     let request = typed(arguments, size, &home, &registry).input()?;
     let outputs = Outputs::open(&arguments.place)?;
-    perform(request, &registry, &arguments.place, outputs, |run, path| {
+    let mut judged = None;
+    let exit = perform(request, &registry, &arguments.place, outputs, |run, path| {
+        judged = (!arguments.gate.is_empty()).then(|| dyno_verdict::judge(run));
         show::results(run, path, &arguments.show)
-    })
+    })?;
+    let Some(verdict) = judged else { return Ok(exit) };
+    let (lines, exit) = gate::judge(&verdict, &arguments.gate, exit);
+    compare::print_gate(&lines, arguments.show.format)?;
+    Ok(exit)
 }
 
 /// A run of each size, one after another, and then all of them side by side.
@@ -124,7 +137,7 @@ fn say_changes(old: &Run, new: &Run) {
 
 /// Runs what is asked for, keeps it, and shows it by `show`.
 pub(super) fn perform(
-    request: Request,
+    request: RunRequest,
     registry: &Registry,
     place: &PlaceArgs,
     outputs: Outputs,

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow};
 use dyno_files::Output;
 use dyno_record::Run;
 
-use super::super::outcome::Input;
+use super::super::outcome::AsInput;
 use crate::cli::PlaceArgs;
 use crate::terminal;
 

@@ -7,13 +7,14 @@ use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::server::sweep_segments;
-use dyno_lab::trial::{self, Interrupts, TrialOptions};
+use dyno_lab::trial::TrialOptions;
+use dyno_launch::Interrupts;
 use dyno_record::{Machine, Storage, cpu_list};
 use dyno_suite::Cpus;
 
-use super::request::Request;
+use super::request::RunRequest;
 use crate::cli::PlaceArgs;
-use crate::commands::outcome::Input;
+use crate::commands::outcome::AsInput;
 
 /// The place where trials run. Its scratch folder is removed when it is dropped.
 pub struct Site {
@@ -28,7 +29,7 @@ impl Site {
     ///
     /// # Errors
     /// The CPUs that are asked for are not allowed here, or the folder cannot be made.
-    pub fn prepare(request: &Request, place: &PlaceArgs) -> Result<Site> {
+    pub fn prepare(request: &RunRequest, place: &PlaceArgs) -> Result<Site> {
         let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
         let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
         let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
@@ -38,7 +39,7 @@ impl Site {
         let interrupts = Interrupts::listen()?;
         let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
         let scratch = Scratch::create(&parent)?;
-        trial::sweep_memory_caps();
+        dyno_launch::sweep_memory_caps();
         sweep_segments();
         let storage =
             machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;

@@ -11,7 +11,7 @@ use crate::cli::RunArgs;
 pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Result<()> {
     ensure!(
         !arguments.no_warm_up,
-        "--sustain needs the trial that --no-warm-up leaves out: it tells how much a contender does at most"
+        "--sustain needs the trial that --no-warm-up leaves out, because that trial measures how much a contender does at most"
     );
     ensure!(
         !arguments.latency,
@@ -25,11 +25,11 @@ pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Res
         ensure!(mix.rate.is_none(), "--sustain seeks the rate that --rate would say: take one of both");
         ensure!(
             mix.think_ns.is_none(),
-            "--sustain and --think: what arrives by itself does not wait until somebody has thought; take one of both"
+            "--sustain and --think: operations that arrive at a rate do not wait for a client to think; take one of both"
         );
         ensure!(
             mix.session.is_none(),
-            "--sustain and --sessions: what is sought is the rate of those who stay connected; take one of both"
+            "--sustain and --sessions: the rate that is sought is of clients that stay connected; take one of both"
         );
         ensure!(
             mix.lasts.is_some(),

@@ -12,7 +12,7 @@ use crate::terminal::say;
 /// No test of the run is a mix.
 pub fn check(plan: &Plan) -> Result<()> {
     ensure!(
-        plan.tests.iter().any(|test| test.model == Model::Mix.name()),
+        plan.tests.iter().any(|test| test.record.model == Model::Mix.name()),
         "--statements times the statements of operations in suites with many clients, and no test of this run is such a mix; \
          leave it out"
     );

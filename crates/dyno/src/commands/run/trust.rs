@@ -11,7 +11,7 @@ use dyno_record::Parameters;
 use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, NO_SQL, Suite};
 
-use super::super::outcome::Input;
+use super::super::outcome::AsInput;
 use crate::terminal::say;
 
 /// The most characters that are shown of a statement.

@@ -11,17 +11,16 @@ use crate::terminal::say;
 /// No test of the run is a mix that lasts a time.
 pub fn check(plan: &Plan) -> Result<()> {
     ensure!(
-        plan.tests.iter().any(|test| test.load.is_some()),
+        plan.tests.iter().any(|test| test.record.load.is_some()),
         "--progress prints what clients of a mix do while it is measured, and no test of this run is a mix that lasts a time; \
          leave it out"
     );
     let silent = plan.contenders.iter().filter(|contender| !contender.reports_intervals());
     for contender in silent.filter(|contender| !contender.engine.harness) {
-        let why = match contender.processes {
-            true => "its clients are processes".to_owned(),
-            false => format!("its runner {} reports nothing before the end", contender.runner.name),
-        };
-        say(&format!("dyno: --progress prints nothing of {}: {why}", contender.label));
+        let (label, runner) = (&contender.label, &contender.runner.name);
+        say(&format!(
+            "dyno: --progress prints nothing of {label}: its runner {runner} reports nothing before the end"
+        ));
     }
     Ok(())
 }

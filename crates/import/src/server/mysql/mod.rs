@@ -3,6 +3,7 @@
 //! These servers commit at every CREATE TABLE, so a new table is loaded under another name and renamed
 //! once it is whole. LOCAL turns errors of data into warnings: after the load there must be none.
 
+mod catalog;
 mod clean;
 mod statements;
 
@@ -12,30 +13,39 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Connection, ServerError, infile};
-use dyno_protocol::{Build, Server, Value};
+use dyno_protocol::{Build, Server};
 
+use super::common::{LOST, check_names, said_removed, staged_name, write, written};
 use super::sent::{Sent, number_behind};
-use super::types::{Spelling, kind};
-use super::{check_names, losses, removed, staged_name, write, written};
 use crate::batch::Batch;
-use crate::error::{Input, Refused, shown};
-use crate::explain::{Program, literal};
+use crate::error::{BadInput, Input, Refused, shown};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::{Existing, Target};
+use crate::target::{Existing, Target, said_losses};
+use crate::target::{Program, literal};
 use crate::value::Kind;
+use catalog::{SPELLING, text};
 use statements::{Statements, quoted, statements};
 
-const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
+
+/// Numbers of errors that the client's library reports, and not the server.
+const CLIENT_ERRORS: std::ops::Range<u32> = 2000..3000;
+
+/// Classes of SQLSTATE by which a server refuses a value, a row that violates a constraint, and what a SIGNAL refuses.
+const REFUSES_ROW: [&str; 3] = ["22", "23", "45"];
 
 /// Characters of a name that these servers take.
 const LONGEST_NAME: usize = 64;
 
-/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning.
-const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is a number like others where the
+/// server would count on.
+const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'";
+
+/// NULL in a TIMESTAMP is NULL, or an error, and not the time of the import. Not every server lets a session say so.
+const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
@@ -56,6 +66,7 @@ impl MySql {
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
+        let _ = connection.rows(NO_CURRENT_TIME);
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
@@ -79,7 +90,7 @@ impl MySql {
         existing: Existing,
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<(Reached, Vec<String>)> {
         let statements = self.plan(table, existing);
         for sql in &statements.before {
             self.execute(sql).input()?;
@@ -93,12 +104,34 @@ impl MySql {
         if rows.watch().stops() {
             return Err(crate::error::Interrupted.into());
         }
+        let reached = self.reached(existing)?;
         rows.watch().doing("committing");
-        self.execute(&statements.commit)?;
-        statements.last.iter().try_for_each(|sql| {
-            let done = self.connection.rows(sql).map(drop);
-            done.with_context(|| format!("the new table is in place, but the server refuses {}", shown(sql)))
+        rows.seal()?;
+        self.commit(&statements.commit)?;
+        Ok(self.tidy(&statements.last, reached))
+    }
+
+    fn commit(&self, sql: &str) -> Result<()> {
+        let outcome = self.connection.rows(sql).map(drop);
+        outcome.map_err(|error| match error.downcast_ref::<ServerError>() {
+            Some(server) if !CLIENT_ERRORS.contains(&server.number) => {
+                error.context(format!("cannot execute {}; nothing was loaded", shown(sql)))
+            }
+            _ => error.context(LOST),
         })
+    }
+
+    /// Executes the statements that follow the commit. If one fails, the rows stay, so the failure is a note.
+    fn tidy(&self, statements: &[String], mut reached: Reached) -> (Reached, Vec<String>) {
+        let mut notes = Vec::new();
+        for sql in statements {
+            let Err(error) = self.connection.rows(sql) else { continue };
+            notes.push(format!("The rows are loaded, but the server refuses {}: {error:#}.", shown(sql)));
+            if sql.starts_with("CREATE TABLE") {
+                reached.safety = reached.safety.min(Safety::ProcessCrash);
+            }
+        }
+        (reached, notes)
     }
 
     fn copy(&self, sql: &str, table: &str, rows: &mut Rows) -> Result<()> {
@@ -128,12 +161,13 @@ impl MySql {
         if !reported.is_empty() {
             // The table's own name and not the one that it has until it is whole; and the column without either.
             let reported: Vec<String> = reported.iter().map(|text| self.plain(text, table)).collect();
-            let refused = reported.iter().find_map(|text| {
-                let (row, reason) = number_behind(text, " at row ")?;
-                Some(Refused { line: sent.line(row)?, reason })
-            });
-            if let Some(refused) = refused {
-                return Err(refused.into());
+            let numbered = reported.iter().find_map(|text| number_behind(text, " at row "));
+            let refused = match numbered {
+                Some(refused) => Some(refused),
+                None => self.first_row().map(|row| (row, reported[0].clone())),
+            };
+            if let Some((line, reason)) = refused.and_then(|(row, reason)| Some((sent.line(row)?, reason))) {
+                return Err(Refused { line, reason }.into());
             }
             let error = anyhow::anyhow!(
                 "the server would change or leave out values, so nothing was loaded: {}",
@@ -144,6 +178,13 @@ impl MySql {
         let given = rows.loaded();
         ensure!(loaded == given, "the server took {loaded} of {given} rows, so nothing was loaded");
         Ok(())
+    }
+
+    /// The row of the first warning, from 1, which the message of a violated key or check does not hold. None where the
+    /// server does not know.
+    fn first_row(&self) -> Option<u64> {
+        self.connection.rows("GET DIAGNOSTICS CONDITION 1 @dyno_row = ROW_NUMBER").ok()?;
+        self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
     }
 
     /// A message of the server without the name that the table has until it is whole.
@@ -186,30 +227,7 @@ impl MySql {
 
 impl Target for MySql {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
-        let name = table.replace('\\', "\\\\").replace('\'', "''");
-        let engine = self.connection.rows(&format!(
-            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{name}'"
-        ))?;
-        let Some(engine) = engine.into_iter().next().and_then(|row| row.into_iter().next()).map(text) else {
-            return Ok(None);
-        };
-        if engine != "InnoDB" {
-            let error = anyhow::anyhow!(
-                "the table {table} is kept by {engine}, which cannot take a load back that fails half way: InnoDB can"
-            );
-            return Err(error).input();
-        }
-        let rows = self.connection.rows(&format!(
-            "SELECT column_name, column_type, column_key FROM information_schema.columns \
-             WHERE table_schema = DATABASE() AND table_name = '{name}' ORDER BY ordinal_position"
-        ))?;
-        let column = |row: Vec<Value>| {
-            let mut row = row.into_iter().map(text);
-            let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-            let required = row.next().as_deref() == Some("PRI");
-            Column { name, kind: kind(&declared), declared, inferred: false, required }
-        };
-        Ok(Some(rows.into_iter().map(column).collect()))
+        catalog::existing(&self.connection, table)
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
@@ -227,35 +245,43 @@ impl Target for MySql {
                 // A column that was only empty until here can still be contradicted.
                 if column.kind != Kind::Empty {
                     column.kind = Kind::Text { longest: Some(KEY.1) };
+                    // No other type would take a longer text.
+                    column.inferred = false;
                 }
             }
         }
     }
 
-    fn check(&self, table: &Table, _existing: Existing) -> Result<()> {
-        check_names(table, LONGEST_NAME, |name| name.chars().count(), "characters")
+    fn check(&self, table: &Table, existing: Existing) -> Result<()> {
+        check_names(table, LONGEST_NAME, |name| name.chars().count(), "characters")?;
+        ensure!(
+            existing != Existing::Append || table.indexes.is_empty(),
+            "with --append these servers cannot make an index in one transaction with the rows, since ALTER TABLE commits: \
+             leave --index out, and make the index before or after the import"
+        );
+        if existing == Existing::Replace {
+            let referring = catalog::referring(&self.connection, &table.name)?;
+            ensure!(
+                referring.is_empty(),
+                "--replace would leave {} without the table that it refers to: drop it first and make it again afterwards, \
+                 or delete the rows and use --append",
+                referring.join(" and ")
+            );
+        }
+        Ok(())
     }
 
-    fn losses(&mut self, table: &str) -> Result<Vec<String>> {
-        let name = table.replace('\\', "\\\\").replace('\'', "''");
-        let rows = self.connection.rows(&format!(
-            "SELECT DISTINCT CONCAT('index ', index_name) FROM information_schema.statistics \
-             WHERE table_schema = DATABASE() AND table_name = '{name}' \
-             UNION ALL SELECT CONCAT('foreign key ', constraint_name) FROM information_schema.table_constraints \
-             WHERE table_schema = DATABASE() AND table_name = '{name}' AND constraint_type = 'FOREIGN KEY' \
-             UNION ALL SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers \
-             WHERE event_object_schema = DATABASE() AND event_object_table = '{name}'"
-        ))?;
-        let lost: Vec<String> = rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect();
-        Ok(losses(&lost))
+    fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
+        Ok(said_losses(&catalog::losses(&self.connection, &table.name)?))
     }
 
     fn notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    fn clean(&mut self) -> Result<Vec<String>> {
-        Ok(removed(&clean::clean(&self.connection)?))
+    fn clean(&mut self) -> Result<(Vec<String>, Vec<String>)> {
+        let (removed, kept) = clean::clean(&self.connection)?;
+        Ok((said_removed(&removed), kept))
     }
 
     fn is_typed(&self) -> bool {
@@ -305,14 +331,17 @@ impl Target for MySql {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         // If the remains of a killed import cannot be dropped, the rows are loaded all the same.
-        if let Ok(removed) = self.clean() {
-            self.notes = removed;
+        if let Ok((removed, kept)) = self.clean() {
+            self.notes = [removed, kept].concat();
         }
         if existing != Existing::Append {
             clean::hold(&self.connection, &self.staged)?;
         }
         match self.fill(table, existing, rows, check) {
-            Ok(()) => self.reached(existing),
+            Ok((reached, notes)) => {
+                self.notes.extend(notes);
+                Ok(reached)
+            }
             Err(error) => {
                 self.undo();
                 Err(error)
@@ -326,16 +355,12 @@ fn explain(error: anyhow::Error) -> anyhow::Error {
         Some(server) if infile::REFUSED.contains(&server.number) => error.context(
             "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
         ),
-        Some(_) => error.context("the server refuses the rows; nothing was loaded"),
+        Some(server) => {
+            // A trigger's refusal is an error, while that of a value is a warning, and the server counts no rows for it.
+            let is_input = REFUSES_ROW.iter().any(|class| server.state.starts_with(class));
+            let error = error.context("the server refuses the rows; nothing was loaded");
+            if is_input { BadInput(error).into() } else { error }
+        }
         None => error,
-    }
-}
-
-fn text(value: Value) -> String {
-    match value {
-        Value::Text(text) => text,
-        Value::Integer(number) => number.to_string(),
-        Value::Blob { blob } => blob,
-        _ => String::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The statements of an import into MariaDB or MySQL, in order.
 
-use crate::table::Table;
+use crate::table::{Merge, Table};
 use crate::target::Existing;
 
 /// The statements of an import, in order.
@@ -20,8 +20,6 @@ pub struct Statements {
 /// The statements of an import. A new table is loaded under the name `staged`. With `keeps_names` the server itself
 /// makes names of tables durable.
 pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: bool) -> Statements {
-    let list =
-        |columns: &[String]| columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ");
     let is_new = existing != Existing::Append;
     let [old, witness] = ["old", "synced"].map(|what| quoted(&format!("{staged}_{what}")));
     let (name, staged) = (quoted(&table.name), quoted(staged));
@@ -29,47 +27,29 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
     let into = if is_new || is_merged { &staged } else { &name };
     let mut before = Vec::new();
     if is_new {
-        let columns =
-            table.columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.declared));
-        let key =
-            (!table.primary_key.is_empty()).then(|| format!("PRIMARY KEY ({})", list(&table.primary_key)));
-        let parts: Vec<String> = columns.chain(key).collect();
-        // Not with unique_checks = 0: MariaDB's own way of filling an empty table then takes up to twice as long,
-        // and versions before 10.11.11 have a fault in it (MDEV-34703).
-        before.push(format!(
-            "CREATE TABLE {into} ({}) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
-            parts.join(", ")
-        ));
+        before.push(create(table, into));
     }
     let own: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     if is_merged {
         before.push(format!("CREATE TEMPORARY TABLE {staged} AS SELECT {} FROM {name} LIMIT 0", list(&own)));
     }
     before.push("START TRANSACTION".into());
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let load = format!(
         "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {into} CHARACTER SET utf8mb4 \
          FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
-        list(&names)
+        list(&own)
     );
     let mut after: Vec<String> = Vec::new();
     if is_new {
         after.push("COMMIT".into());
     }
     if let Some(merge) = &table.merge {
-        // A column that is set to itself leaves the row as it is. IGNORE would turn other errors into warnings.
-        let key = || merge.key.iter().take(1).map(|key| format!("{0} = {name}.{0}", quoted(key)));
-        let set: Vec<String> =
-            table.updated().iter().map(|name| format!("{0} = VALUES({0})", quoted(name))).collect();
-        let set = if set.is_empty() { key().collect() } else { set };
-        after.push(format!(
-            "INSERT INTO {name} ({0}) SELECT {0} FROM {staged} ON DUPLICATE KEY UPDATE {1}",
-            list(&own),
-            set.join(", ")
-        ));
+        after.push(merged(table, merge, &staged, &name));
     }
-    let into = if is_new { &staged } else { &name };
-    after.extend(table.indexes.iter().map(|index| format!("ALTER TABLE {into} ADD INDEX ({})", list(index))));
+    // Only of a new table: ALTER TABLE commits, and with it the rows.
+    after.extend(
+        table.indexes.iter().map(|index| format!("ALTER TABLE {staged} ADD INDEX ({})", list(index))),
+    );
     let commit = match existing {
         Existing::Append => "COMMIT".into(),
         Existing::Create => format!("RENAME TABLE {staged} TO {name}"),
@@ -85,6 +65,36 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
     last.extend(is_merged.then(|| format!("DROP TEMPORARY TABLE {staged}")));
     last.extend((existing == Existing::Replace).then(|| format!("DROP TABLE {old}")));
     Statements { before, load, after, commit, last }
+}
+
+/// The statement that makes a table.
+fn create(table: &Table, name: &str) -> String {
+    let columns = table.columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.declared));
+    let key = (!table.primary_key.is_empty()).then(|| format!("PRIMARY KEY ({})", list(&table.primary_key)));
+    let parts: Vec<String> = columns.chain(key).collect();
+    // Not with unique_checks = 0: MariaDB's own way of filling an empty table then takes up to twice as long,
+    // and versions before 10.11.11 have a fault in it (MDEV-34703).
+    format!("CREATE TABLE {name} ({}) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", parts.join(", "))
+}
+
+/// The statement that merges the rows of a temporary table with those of the table.
+fn merged(table: &Table, merge: &Merge, staged: &str, name: &str) -> String {
+    // A column that is set to itself leaves the row as it is. IGNORE would turn other errors into warnings.
+    let key = || merge.key.iter().take(1).map(|key| format!("{0} = {name}.{0}", quoted(key)));
+    let set: Vec<String> =
+        table.updated().iter().map(|name| format!("{0} = VALUES({0})", quoted(name))).collect();
+    let set = if set.is_empty() { key().collect() } else { set };
+    let own: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    format!(
+        "INSERT INTO {name} ({0}) SELECT {0} FROM {staged} ON DUPLICATE KEY UPDATE {1}",
+        list(&own),
+        set.join(", ")
+    )
+}
+
+/// Names as a list.
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// A name as MySQL quotes it.

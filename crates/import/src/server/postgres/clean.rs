@@ -6,7 +6,7 @@ use dyno_client::Sql;
 use dyno_client::postgres::Connection;
 use dyno_protocol::Value;
 
-use super::super::STAGED;
+use super::super::common::{STAGED, said_kept};
 use super::statements::quoted;
 
 /// The first number of dyno's advisory locks; the second is the name's hash.
@@ -17,14 +17,15 @@ pub fn hold(connection: &Connection, name: &str) -> Result<()> {
     connection.rows(&format!("SELECT pg_advisory_lock({LOCKS}, hashtext('{name}'))")).map(drop)
 }
 
-/// Drops the tables of dead imports of this user, and returns their names.
-pub fn clean(connection: &Connection) -> Result<Vec<String>> {
+/// Drops the tables of dead imports of this user. Returns their names, and sentences on those that the server does not
+/// drop.
+pub fn clean(connection: &Connection) -> Result<(Vec<String>, Vec<String>)> {
     let rows = connection.rows(&format!(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relkind = 'r' AND c.relname ~ '^{STAGED}[0-9a-f]{{16}}$' \
          AND pg_get_userbyid(c.relowner) = current_user ORDER BY 1, 2"
     ))?;
-    let mut removed = Vec::new();
+    let (mut removed, mut kept) = (Vec::new(), Vec::new());
     for row in rows {
         let [Value::Text(schema), Value::Text(name)] = &row[..] else { continue };
         let ask = |what: &str| connection.value(&format!("SELECT {what}({LOCKS}, hashtext('{name}'))"));
@@ -32,9 +33,11 @@ pub fn clean(connection: &Connection) -> Result<Vec<String>> {
             let dropped =
                 connection.rows(&format!("DROP TABLE IF EXISTS {}.{}", quoted(schema), quoted(name)));
             ask("pg_advisory_unlock")?;
-            dropped?;
-            removed.push(name.clone());
+            match dropped {
+                Ok(_) => removed.push(name.clone()),
+                Err(error) => kept.push(said_kept(name, &error)),
+            }
         }
     }
-    Ok(removed)
+    Ok((removed, kept))
 }

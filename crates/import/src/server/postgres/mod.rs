@@ -2,6 +2,8 @@
 //! process splits and converts the rows of one COPY on one processor; it has another name until it is whole. Rows for
 //! an existing table go over one connection, in one transaction.
 
+mod cancel;
+mod catalog;
 mod clean;
 mod statements;
 
@@ -12,21 +14,19 @@ use std::sync::Arc;
 use anyhow::{Context, Error, Result, anyhow};
 use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection, Copy, ServerError};
-use dyno_protocol::{Build, Server, Value};
+use dyno_protocol::{Build, Server};
 
+use super::common::{LOST, check_names, said_removed, staged_name, write, written};
 use super::sent::{Sent, number_behind};
-use super::types::{Spelling, kind};
-use super::{check_names, losses, removed, staged_name, write, written};
 use crate::error::{BadInput, Input, Interrupted, Refused, shown};
-use crate::explain::Program;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::{Existing, Target};
+use crate::target::Program;
+use crate::target::{Existing, Target, said_losses};
 
+use catalog::SPELLING;
 use statements::{HURRIED, Place, Statements, UNHURRIED, quoted};
-
-const SPELLING: Spelling = Spelling { integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
 
 /// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
 const LONGEST_NAME: usize = 63;
@@ -77,13 +77,14 @@ impl Postgres {
         others: &[Connection],
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
-    ) -> Result<Reached> {
+    ) -> Result<(Reached, Option<String>)> {
         let executed = |sql: &String| {
             let done = self.connection.rows(sql);
             done.with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql))).input()
         };
         statements.before.iter().try_for_each(|sql| executed(sql).map(drop))?;
-        self.copy(&statements.copy, others, rows)?;
+        let taken = self.copy(&statements.copy, others, rows)?;
+        let left_out = rows.leave_out(rows.loaded().saturating_sub(taken));
         check()?;
         for sql in &statements.after {
             rows.watch().doing("making indexes");
@@ -94,12 +95,21 @@ impl Postgres {
         }
         let reached = self.reached(1 + others.len())?;
         rows.watch().doing("committing");
-        self.connection.rows("COMMIT").context("cannot commit")?;
-        Ok(reached)
+        rows.seal()?;
+        self.commit()?;
+        Ok((reached, left_out))
     }
 
-    /// Deals the rows out, a batch to each connection in turn.
-    fn copy(&self, sql: &str, others: &[Connection], rows: &mut Rows) -> Result<()> {
+    fn commit(&self) -> Result<()> {
+        let outcome = self.connection.rows("COMMIT").map(drop);
+        outcome.map_err(|error| match error.is::<ServerError>() {
+            true => error.context("cannot commit; nothing was loaded"),
+            false => error.context(LOST),
+        })
+    }
+
+    /// Deals the rows out, a batch to each connection in turn, and returns how many came to the table.
+    fn copy(&self, sql: &str, others: &[Connection], rows: &mut Rows) -> Result<u64> {
         let sql = CString::new(sql)?;
         let connections = iter::once(&self.connection).chain(others);
         let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
@@ -113,8 +123,8 @@ impl Postgres {
             rows.recycle(batch);
             put.map_err(|error| self.refusal(error, &sent[place]))?;
         }
-        let mut ended = copies.into_iter().zip(&sent);
-        ended.try_for_each(|(copy, sent)| copy.finish().map(drop).map_err(|error| self.refusal(error, sent)))
+        let ended = copies.into_iter().zip(&sent);
+        ended.map(|(copy, sent)| copy.finish().map_err(|error| self.refusal(error, sent))).sum()
     }
 
     /// The server's message on rows that it was sent, with the line of the file in place of the server's own line
@@ -137,27 +147,6 @@ impl Postgres {
                 BadInput(anyhow!("the server refuses the rows; nothing was loaded: {message}")).into()
             }
         }
-    }
-
-    /// The first column of a query's rows.
-    fn texts(&self, sql: &str) -> Result<Vec<String>> {
-        let text = |row: Vec<Value>| match row.into_iter().next() {
-            Some(Value::Text(text)) => text,
-            _ => String::new(),
-        };
-        Ok(self.connection.rows(sql)?.into_iter().map(text).collect())
-    }
-
-    /// Finds a table: a name with a point may have a schema before it.
-    fn find(&self, name: &str) -> Result<Place> {
-        if let Some((schema, table)) = name.split_once('.') {
-            let literal = schema.replace('\'', "''");
-            let known = format!("SELECT 1 FROM pg_namespace WHERE nspname = '{literal}'");
-            if self.connection.value(&known)?.is_some() {
-                return Ok(Place { schema: Some(schema.to_owned()), table: table.to_owned() });
-            }
-        }
-        Ok(Place { schema: None, table: name.to_owned() })
     }
 
     /// Leaves everything as it was.
@@ -196,27 +185,8 @@ fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
 
 impl Target for Postgres {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
-        self.place = self.find(table)?;
-        let name = self.place.quoted().replace('\'', "''");
-        if self.connection.value(&format!("SELECT to_regclass('{name}')"))?.is_none() {
-            return Ok(None);
-        }
-        let rows = self.connection.rows(&format!(
-            "SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid \
-             AND indisprimary AND attnum = ANY (indkey)) FROM pg_attribute \
-             WHERE attrelid = '{name}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
-        ))?;
-        let text = |value: Option<Value>| match value {
-            Some(Value::Text(text)) => text,
-            _ => String::new(),
-        };
-        let column = |row: Vec<Value>| {
-            let mut row = row.into_iter();
-            let (name, declared) = (text(row.next()), text(row.next()));
-            let required = row.next() == Some(Value::Integer(1));
-            Column { name, kind: kind(&declared), declared, inferred: false, required }
-        };
-        Ok(Some(rows.into_iter().map(column).collect()))
+        self.place = catalog::find(&self.connection, table)?;
+        catalog::existing(&self.connection, &self.place)
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
@@ -234,26 +204,17 @@ impl Target for Postgres {
         check_names(&table, LONGEST_NAME, str::len, "bytes")
     }
 
-    fn losses(&mut self, _table: &str) -> Result<Vec<String>> {
-        let name = self.place.quoted().replace('\'', "''");
-        let lost = self.texts(&format!(
-            "SELECT 'index ' || indexrelid::regclass FROM pg_index WHERE indrelid = '{name}'::regclass \
-             UNION ALL SELECT 'constraint ' || conname FROM pg_constraint WHERE conrelid = '{name}'::regclass \
-             AND contype NOT IN ('p', 'u') \
-             UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE tgrelid = '{name}'::regclass AND NOT tgisinternal \
-             UNION ALL SELECT 'privileges of ' || string_agg(DISTINCT grantee::regrole::text, ' and ') FROM pg_class, \
-             aclexplode(relacl) WHERE oid = '{name}'::regclass AND grantee <> relowner AND grantee <> 0 \
-             HAVING count(*) > 0"
-        ))?;
-        Ok(losses(&lost))
+    fn losses(&mut self, _table: &Table) -> Result<Vec<String>> {
+        Ok(said_losses(&catalog::losses(&self.connection, &self.place)?))
     }
 
     fn notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    fn clean(&mut self) -> Result<Vec<String>> {
-        Ok(removed(&clean::clean(&self.connection)?))
+    fn clean(&mut self) -> Result<(Vec<String>, Vec<String>)> {
+        let (removed, kept) = clean::clean(&self.connection)?;
+        Ok((said_removed(&removed), kept))
     }
 
     fn is_typed(&self) -> bool {
@@ -309,18 +270,29 @@ impl Target for Postgres {
     ) -> Result<Reached> {
         // Remains of a killed import do not concern this one; if they cannot be dropped, the rows are loaded all the
         // same.
-        if let Ok(removed) = self.clean() {
-            self.notes = removed;
+        if let Ok((removed, kept)) = self.clean() {
+            self.notes = [removed, kept].concat();
         }
         if existing != Existing::Append {
             clean::hold(&self.connection, &self.staged)?;
         }
         let others = self.others(existing);
         let statements = self.statements(table, existing, 1 + others.len());
-        let outcome = self.fill(&statements, &others, rows, check);
-        if outcome.is_err() {
-            self.undo(others);
+        let process = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
+        let watch = rows.watch();
+        let filled = cancel::cancellable((&self.api, &self.server), &process, watch, || {
+            self.fill(&statements, &others, rows, check)
+        });
+        match filled {
+            Ok((reached, left_out)) => {
+                self.notes.extend(left_out);
+                Ok(reached)
+            }
+            Err(error) => {
+                self.undo(others);
+                let is_known = error.to_string() != LOST;
+                Err(if is_known && watch.stops() { Interrupted.into() } else { error })
+            }
         }
-        outcome
     }
 }

@@ -41,8 +41,10 @@ impl Statements {
     /// no row need be written again later.
     pub fn in_one(table: &Table, name: &str, existing: Existing, safety: Safety) -> Statements {
         let mut before = begin(safety);
-        if existing == Existing::Replace {
-            before.push(format!("DROP TABLE {name}"));
+        match existing {
+            Existing::Replace => before.push(format!("DROP TABLE {name}")),
+            Existing::Append => before.push(JUDGED.to_owned()),
+            Existing::Create => {}
         }
         let is_new = existing != Existing::Append;
         before.extend(is_new.then(|| create(table, name)));
@@ -58,17 +60,22 @@ impl Statements {
         let merge = table.merge.as_ref();
         let key: Vec<String> =
             merge.into_iter().flat_map(|merge| &merge.key).map(|name| quoted(name)).collect();
+        // A unique index takes two rows without a value for different ones.
+        let lacks_value: Vec<String> = key.iter().map(|name| format!("{name} IS NULL")).collect();
+        let apart = format!("CASE WHEN {} THEN ctid END", lacks_value.join(" OR "));
         let (key, set) = (key.join(", "), table.updated());
         let last = if merge.is_some_and(|merge| merge.updates) { " DESC" } else { "" };
         let set: Vec<String> = set.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
         let done =
             if set.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", set.join(", ")) };
         let mut before = begin(safety);
+        before.push(JUDGED.to_owned());
         before.push(format!(
             "CREATE TEMPORARY TABLE {staged} ON COMMIT DROP AS SELECT {columns} FROM {name} WITH NO DATA"
         ));
         let insert = format!(
-            "INSERT INTO {name} ({columns}) SELECT DISTINCT ON ({key}) {columns} FROM {staged} ORDER BY {key}, ctid{last} \
+            "INSERT INTO {name} ({columns}) SELECT DISTINCT ON ({key}, {apart}) {columns} FROM {staged} \
+             ORDER BY {key}, {apart}, ctid{last} \
              ON CONFLICT ({key}) DO {done}"
         );
         let after = [insert].into_iter().chain(keys(table, name, Existing::Append)).collect();
@@ -107,6 +114,9 @@ fn begin(safety: Safety) -> Vec<String> {
     let hurried = (safety == Safety::None).then(|| "SET LOCAL synchronous_commit = off".to_owned());
     ["BEGIN".to_owned()].into_iter().chain(hurried).collect()
 }
+
+/// Judges the rows for an existing table as they come, also by constraints that would wait for the COMMIT.
+const JUDGED: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 
 fn create(table: &Table, name: &str) -> String {
     let columns: Vec<String> =

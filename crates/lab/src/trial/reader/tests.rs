@@ -1,6 +1,6 @@
 //! The contract's order, checked on events made by hand.
 
-use dyno_protocol::{Build, Failed, Sample, Section, Test, Value, Work};
+use dyno_protocol::{Build, Failed, MixWork, Sample, Section, Test, Value, Work};
 use proptest::prelude::*;
 
 use super::*;
@@ -24,6 +24,7 @@ fn hello() -> Event {
         driver_version: "1".into(),
         build: Default::default(),
         settings: Vec::new(),
+        read_back: Vec::new(),
     })
 }
 
@@ -118,7 +119,8 @@ fn events_out_of_order_are_nonsense() {
 
 #[test]
 fn a_failure_keeps_the_samples_before_it() {
-    let failed = Event::Failed(Failed { test: Some("2".into()), message: "no space".into() });
+    let failed =
+        Event::Failed(Failed { test: Some("2".into()), message: "no space".into(), ..Failed::default() });
     for end in [vec![], vec![Event::Bye {}]] {
         let mut events = vec![hello(), progress("1"), sample("1"), progress("2"), failed.clone()];
         events.extend(end);
@@ -130,7 +132,7 @@ fn a_failure_keeps_the_samples_before_it() {
 
 #[test]
 fn a_message_without_end_is_cut() {
-    let failed = Event::Failed(Failed { test: None, message: "é".repeat(1 << 20) });
+    let failed = Event::Failed(Failed { message: "é".repeat(1 << 20), ..Failed::default() });
     let Outcome::Failed { message, .. } = read(&[hello(), failed]).unwrap().outcome else { panic!() };
     assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);
     assert!(message.ends_with('…'));
@@ -143,10 +145,32 @@ fn a_runner_that_stops_early_is_found_out() {
 }
 
 #[test]
-fn another_protocol_is_told() {
+fn another_protocol_is_reported() {
     let Event::Hello(mut other) = hello() else { unreachable!() };
     other.protocol = 99;
     assert!(read(&[Event::Hello(other)]).unwrap_err().contains("speaks protocol 99"));
+}
+
+#[test]
+fn clients_of_several_processes_are_ready_and_then_done() {
+    let part = Some(ClientPart { before: 1, of: 3 });
+    let work = Work::Mix(MixWork { clients: 1, part, ..MixWork::default() });
+    let test = Test { id: "1".into(), setup: Vec::new(), work, check: None };
+    let job = Job { tests: vec![test], ..job() };
+    let complaint = |events: &[Event]| {
+        let mut reader = Reader::new(&job);
+        let result = events.iter().try_for_each(|event| reader.read(&line(event), &mut |_| {}).map(drop));
+        result.err().or_else(|| reader.trouble_at_end(true, || "ended".into()))
+    };
+    let ready = || Event::Ready(ClientsReady { clock_ns: 7 });
+    let begun = [hello(), progress("1"), ready(), ready(), Event::Done {}];
+    assert_eq!(complaint(&[&begun[..], &[sample("1"), Event::Bye {}]].concat()), None);
+    for wrong in [vec![hello(), progress("1"), sample("1")], vec![hello(), progress("1"), Event::Done {}]] {
+        assert!(complaint(&wrong).unwrap().contains("out of order"));
+    }
+    assert!(complaint(&[&begun[..], &[ready()]].concat()).unwrap().contains("out of order"));
+    let early = complaint(&begun[..3]).unwrap();
+    assert_eq!(early, "client 2 of 3, a process of its own, stopped in the middle of its work: it ended");
 }
 
 proptest! {
@@ -160,7 +184,7 @@ proptest! {
     /// The same for lines that are nearly events: a good one with a piece replaced.
     #[test]
     fn damaged_events_can_be_read(which in 0usize..6, at in 0usize..200, bytes in proptest::collection::vec(any::<u8>(), 0..8)) {
-        let failed = Event::Failed(Failed { test: None, message: "x".into() });
+        let failed = Event::Failed(Failed { message: "x".into(), ..Failed::default() });
         let events = [hello(), progress("1"), sample("1"), answer("1", 3), failed, Event::Bye {}];
         let mut text = line(&events[which]);
         let at = at.min(text.len());

@@ -12,10 +12,13 @@ use super::parts::Parts;
 pub const PARTS: Parts = Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes };
 
 /// The caveat for readers of means.
-pub const LEFT_OUT: &str = "The geometric means leave out what was put off: who writes to memory and settles later looks faster \
-     in them than who has paid at once. What was put off has a table of its own.";
+pub const LEFT_OUT: &str = "The geometric means leave out deferred work: a store that writes to memory and settles later looks \
+     faster in them than one that has done all of its work at once. Another table shows the deferred work.";
 
 fn notes(verdict: &Verdict) -> Vec<String> {
     let has_means = verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some());
-    (has_means && !verdict.views.debts.is_empty()).then(|| LEFT_OUT.to_owned()).into_iter().collect()
+    // Where contenders are ranked, the sentences above the table say it.
+    let is_said = verdict.rankings.iter().any(|ranking| ranking.ranks.len() > 1);
+    let says = has_means && !is_said && !verdict.views.debts.is_empty();
+    says.then(|| LEFT_OUT.to_owned()).into_iter().collect()
 }

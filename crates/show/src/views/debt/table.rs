@@ -2,7 +2,8 @@
 
 use dyno_verdict::{Debt, DebtLine, Verdict};
 
-use crate::grid::{self, Grid};
+use crate::grid::Grid;
+use crate::headings;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -29,7 +30,7 @@ pub fn row(verdict: &Verdict, debt: &Debt, line: &DebtLine) -> Vec<String> {
     vec![
         String::new(),
         verdict.label(line.contender).to_owned(),
-        grid::survives(verdict, line.contender),
+        headings::survives(verdict, line.contender),
         units::duration(line.writes_ns),
         units::duration(line.settle_ns),
         units::percent(line.share()),

@@ -2,10 +2,10 @@
 
 use dyno_verdict::{JointVerdict, Verdict};
 
-use crate::views::against::{Words, pages};
+use crate::views::against::{AgainstWords, pages};
 use crate::views::parts::View;
 
-const WORDS: Words = Words {
+const WORDS: AgainstWords = AgainstWords {
     anchor: "drivers",
     title: |reference| format!("What the drivers of {reference} cost"),
     shared: "settings",

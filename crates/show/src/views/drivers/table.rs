@@ -2,7 +2,8 @@
 
 use dyno_verdict::{AddedTime, Against, Verdict};
 
-use crate::grid::{self, Grid};
+use crate::figure;
+use crate::grid::Grid;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units::signed_percent;
@@ -30,6 +31,6 @@ fn tax(added: &Option<AddedTime>) -> String {
     let ends = ratio.interval;
     let interval =
         ends.map(|ends| format!(" ({} … {})", signed_percent(ends.low), signed_percent(ends.high)));
-    let mark = grid::mark_of_added(added);
+    let mark = figure::mark_of_added(added);
     format!("{}{}{mark}", signed_percent(ratio.ratio), interval.unwrap_or_default())
 }

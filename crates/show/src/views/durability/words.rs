@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use dyno_record::{ContenderRecord, Survival, Tally, Upkept};
-use dyno_verdict::{CutRuns, Share, Survived, Verdict};
+use dyno_verdict::statistics::Interval;
+use dyno_verdict::{CutRuns, Survived, Verdict};
 
 /// What `dyno prove` found of a contender, by its position; none where nothing is known.
 pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
@@ -78,7 +79,7 @@ pub fn upkeep_in_words(upkeep: &BTreeMap<String, Upkept>) -> String {
 pub fn sentence(tally: &Survived, what: &str) -> String {
     let Survived { tried, survived, drawn, fail, runs } = tally;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let share = |fail: &Share| match (fail.low, fail.high) {
+    let share = |fail: &Interval| match (fail.low, fail.high) {
         (0.0, high) => format!("in at most {}", percent(high)),
         (low, 1.0) => format!("in at least {}", percent(low)),
         (low, high) => format!("in {} to {}", percent(low), percent(high)),

@@ -32,7 +32,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         .iter()
         .filter_map(|overhead| {
             let mean = overhead.geometric_mean.as_ref()?;
-            Some(format!("{}: {}", label(overhead.contender), words::change(mean.ratio.ratio)))
+            Some(format!("{}: {}", label(overhead.contender), words::marked_change(mean)))
         })
         .collect();
     let mut header = vec![String::new(), "test".to_owned()];

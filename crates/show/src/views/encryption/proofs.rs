@@ -1,26 +1,22 @@
 //! The evidence of encryption in the files of contenders, as sentences.
 
-use dyno_record::{ContenderRecord, Proof};
-use dyno_verdict::Verdict;
+use dyno_record::{ContenderRecord, EncryptionProof};
+use dyno_verdict::{EncryptionTrouble, Searched, Verdict};
 
 use crate::units;
 
 /// A sentence for each contender on the evidence in its files; empty if no files were examined.
 pub fn proofs(verdict: &Verdict) -> Vec<String> {
-    let shown = verdict.shown_contenders().filter_map(|(index, contender)| {
-        let proof = contender.proof.as_ref()?;
-        Some(format!("{}{}", sentence(contender, proof), pages(verdict, index)))
+    let shown = searched(verdict).map(|(found, contender, proof)| {
+        format!("{}{}", sentence(found, contender, proof), pages(verdict, found.contender))
     });
     shown.collect()
 }
 
 /// One sentence for all contenders whose files have proved that they encrypt; `None` if there are none.
 pub fn proved(verdict: &Verdict) -> Option<String> {
-    let holds = |contender: &ContenderRecord| {
-        contender.proof.as_ref().is_some_and(|proof| proof.encrypts && proof.holds())
-    };
-    let labels = verdict.shown_contenders().filter(|(_, contender)| holds(contender));
-    let labels: Vec<&str> = labels.map(|(_, contender)| contender.label.as_str()).collect();
+    let holds = searched(verdict).filter(|(found, _, proof)| proof.encrypts && found.troubles.is_empty());
+    let labels: Vec<&str> = holds.map(|(_, contender, _)| contender.label.as_str()).collect();
     (!labels.is_empty()).then(|| {
         format!(
             "Encrypted: {}: their files hold neither the key nor the text that dyno planted.",
@@ -29,18 +25,49 @@ pub fn proved(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// A sentence for each contender of which the files have shown what they should not, or nothing.
+/// A sentence for each contender whose files contain what they should not, or lack what they should contain.
 pub fn unproved(verdict: &Verdict) -> Vec<String> {
-    let shown =
-        verdict.shown_contenders().filter_map(|(_, contender)| Some((contender, contender.proof.as_ref()?)));
-    shown.filter(|(_, proof)| !proof.holds()).map(|(contender, proof)| sentence(contender, proof)).collect()
+    let unproved = searched(verdict).filter(|(found, ..)| !found.troubles.is_empty());
+    unproved.map(|(found, contender, proof)| sentence(found, contender, proof)).collect()
 }
 
-fn sentence(contender: &ContenderRecord, proof: &Proof) -> String {
+fn searched(verdict: &Verdict) -> impl Iterator<Item = (&Searched, &ContenderRecord, &EncryptionProof)> {
+    verdict.views.searched.iter().filter_map(|found| {
+        let contender = &verdict.contenders[found.contender];
+        Some((found, contender, contender.proof.as_ref()?))
+    })
+}
+
+fn trouble(trouble: &EncryptionTrouble) -> String {
+    match trouble {
+        EncryptionTrouble::NotSearched { why } => format!("its files could not be searched: {why}"),
+        EncryptionTrouble::NoMarker => {
+            "the marker is in none of its files, though nothing is encrypted".to_owned()
+        }
+        EncryptionTrouble::Marker { files } => format!("the marker stands in {}", files.join(", ")),
+        EncryptionTrouble::Key { files } => format!("the key stands in {}", files.join(", ")),
+        EncryptionTrouble::NoData => "it has no file of data to search".to_owned(),
+        EncryptionTrouble::LowEntropy { bits, least } => format!(
+            "its files have {bits:.2} bits of entropy a byte, and encrypted ones have {least} or more"
+        ),
+        EncryptionTrouble::OpensWithoutKey { said } => format!("opened without a key, it {said}"),
+        EncryptionTrouble::OpensWithWrongKey { said } => format!("opened with a wrong key, it {said}"),
+        EncryptionTrouble::RefusesOwnKey { said } => {
+            format!("opened again with its own key, it reported: {said}")
+        }
+        EncryptionTrouble::BrokenSearch => {
+            "the search finds no marker in plain data either, so it proves nothing".to_owned()
+        }
+        EncryptionTrouble::Reported { text } => text.clone(),
+    }
+}
+
+fn sentence(found: &Searched, contender: &ContenderRecord, proof: &EncryptionProof) -> String {
     let label = &contender.label;
-    if !proof.holds() {
+    if !found.troubles.is_empty() {
         let what = if proof.encrypts { "Not encrypted" } else { "The check is broken" };
-        return format!("{what}: {label}: {}.", proof.troubles.join("; "));
+        let troubles: Vec<String> = found.troubles.iter().map(trouble).collect();
+        return format!("{what}: {label}: {}.", troubles.join("; "));
     }
     let bytes = units::bytes(proof.bytes as f64);
     if !proof.encrypts {

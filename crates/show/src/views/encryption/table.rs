@@ -2,7 +2,8 @@
 
 use dyno_verdict::{AddedTime, Verdict};
 
-use crate::grid::{self, Grid};
+use crate::figure;
+use crate::grid::Grid;
 use crate::plain::chunks;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -40,7 +41,7 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
 fn percent(added: Option<&AddedTime>) -> String {
     let Some(added @ AddedTime { ratio, .. }) = added else { return "–".into() };
     let interval = ratio.interval.map(|interval| {
-        let mark = grid::mark_of_added(added);
+        let mark = figure::mark_of_added(added);
         format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))
     });
     format!("{}{}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use dyno_protocol::Value;
 use dyno_verdict::answers::shown;
-use dyno_verdict::{Invariant, Invariants, Verdict};
+use dyno_verdict::{InvariantVerdict, Invariants, Verdict};
 
 use crate::grid::Grid;
 use crate::plain::plain;
@@ -19,7 +19,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     grids.map(|grid| plain(&grid)).collect()
 }
 
-fn grid(verdict: &Verdict, test: &Invariants, lines: &[(usize, Vec<Invariant>)]) -> Grid {
+fn grid(verdict: &Verdict, test: &Invariants, lines: &[(usize, Vec<InvariantVerdict>)]) -> Grid {
     let label =
         |index: usize| verdict.label(index).replace('/', "\n/").replace(':', "\n:").replace(',', "\n,");
     let mut header = vec![String::new(), format!("{}: what must hold", test.test)];
@@ -32,11 +32,11 @@ fn grid(verdict: &Verdict, test: &Invariants, lines: &[(usize, Vec<Invariant>)])
 }
 
 /// `held`, or how often it did not.
-pub fn text(invariant: &Invariant) -> String {
+pub fn text(invariant: &InvariantVerdict) -> String {
     match invariant {
-        Invariant { trials: 0, .. } => "–".to_owned(),
-        Invariant { trials, held, .. } if trials == held => "held".to_owned(),
-        Invariant { trials, held, .. } => format!("✗ {} of {trials}", trials - held),
+        InvariantVerdict { trials: 0, .. } => "–".to_owned(),
+        InvariantVerdict { trials, held, .. } if trials == held => "held".to_owned(),
+        InvariantVerdict { trials, held, .. } => format!("✗ {} of {trials}", trials - held),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
 }
 
 /// The note on one that was broken, by its place among those of its test.
-fn note(test: &Invariants, label: &str, place: usize, invariant: &Invariant) -> String {
+fn note(test: &Invariants, label: &str, place: usize, invariant: &InvariantVerdict) -> String {
     let says = test.says.get(place).map_or("", String::as_str);
     let line = test.lines_in_suite.get(place).map(|line| format!(" (line {line} of the suite)"));
     let rows = match invariant.broken {

@@ -1,9 +1,9 @@
 //! The ladder of a suite as a waterfall: each rung from the rate of the one that it changes to its own.
 
-use dyno_verdict::{CellStanding, JointVerdict, Ladder, Rung, Verdict};
+use dyno_verdict::{CellStanding, JointVerdict, Ladder, RungVerdict, Verdict};
 
 use super::table;
-use crate::report::charts::{Chart, Figure, LadderRow, LadderSeries};
+use crate::report::charts::{Chart, Figure, LadderRow, TestLines};
 use crate::report::words;
 use crate::units;
 use crate::views::parts::View;
@@ -15,8 +15,8 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let title = |ladder: &Ladder| {
         verdict.test(&ladder.test).map_or(ladder.test.clone(), |test| format!("{} {}", test.id, test.title))
     };
-    let series: Vec<LadderSeries> =
-        ladders.iter().map(|ladder| LadderSeries { name: title(ladder), rows: rows(ladder) }).collect();
+    let series: Vec<TestLines<_>> =
+        ladders.iter().map(|ladder| TestLines { name: title(ladder), rows: rows(ladder) }).collect();
     let several = series.len() > 1;
     let spoken: Vec<String> =
         first.rungs.iter().map(|rung| format!("{}: {}", rung.name, said(rung))).collect();
@@ -48,7 +48,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
 }
 
 fn rows(ladder: &Ladder) -> Vec<LadderRow> {
-    let row = |(index, rung): (usize, &Rung)| {
+    let row = |(index, rung): (usize, &RungVerdict)| {
         let over = rung.over.filter(|_| rung.gain.is_some());
         LadderRow {
             label: format!("{} {}", index + 1, rung.name),
@@ -65,7 +65,7 @@ fn rows(ladder: &Ladder) -> Vec<LadderRow> {
 }
 
 /// The rate, and what it gains.
-fn said(rung: &Rung) -> String {
+fn said(rung: &RungVerdict) -> String {
     let Some(rate) = rung.rate else { return "failed".into() };
     let mark = match rung.standing {
         CellStanding::Wrong(_) => " ✗ wrong",

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use dyno_record::FileRecord;
-use dyno_verdict::{CellStanding, Ladder, Rung, SafetyChange, Verdict};
+use dyno_verdict::{CellStanding, Ladder, RungVerdict, SafetyChange, Verdict};
 
-use crate::grid::{self, Grid};
+use crate::figure;
+use crate::grid::Grid;
+use crate::headings;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::views::published::table::sources;
@@ -51,7 +53,7 @@ pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     let rows = ladder.rungs.iter().enumerate().map(|(index, rung)| {
         let name = if bars { cut(&rung.name) } else { rung.name.clone() };
         let mut row =
-            vec![(index + 1).to_string(), name, grid::level_name(&verdict.contenders[rung.contender])];
+            vec![(index + 1).to_string(), name, headings::level_name(&verdict.contenders[rung.contender])];
         row.extend([rate(verdict, ladder, rung), gain(rung), over(rung)]);
         if bars {
             row.push(bar(rung, rung.over.and_then(|over| ladder.rungs[over].rate), longest));
@@ -122,7 +124,7 @@ fn imported(file: &FileRecord) -> String {
 
 /// The change that each rung makes.
 pub fn rungs_of(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
-    let line = |(index, rung): (usize, &Rung)| {
+    let line = |(index, rung): (usize, &RungVerdict)| {
         let label = verdict.label(rung.contender);
         format!("{} {} ({label}): {}", index + 1, rung.name, rung.shows)
     };
@@ -146,34 +148,34 @@ fn safeties(verdict: &Verdict, ladder: &Ladder) -> Vec<String> {
     known.into_iter().map(|(text, numbers)| format!("{}: {text}", numbers.join(", "))).collect()
 }
 
-fn rate(verdict: &Verdict, ladder: &Ladder, rung: &Rung) -> String {
+fn rate(verdict: &Verdict, ladder: &Ladder, rung: &RungVerdict) -> String {
     let cell = verdict.test(&ladder.test).and_then(|test| test.cell(rung.contender));
-    let marks = cell.map(grid::marks).unwrap_or_default();
+    let marks = cell.map(figure::marks).unwrap_or_default();
     rung.rate.map_or("failed".into(), |rate| format!("{}{marks}", units::rate(rate)))
 }
 
 /// `2.29×` with its marks.
-pub fn short_gain(rung: &Rung) -> String {
-    gain_with(rung, grid::Detail::Ratio)
+pub fn short_gain(rung: &RungVerdict) -> String {
+    gain_with(rung, figure::Detail::Ratio)
 }
 
-fn gain(rung: &Rung) -> String {
-    gain_with(rung, grid::Detail::Interval)
+fn gain(rung: &RungVerdict) -> String {
+    gain_with(rung, figure::Detail::Interval)
 }
 
-fn gain_with(rung: &Rung, detail: grid::Detail) -> String {
+fn gain_with(rung: &RungVerdict, detail: figure::Detail) -> String {
     let Some(gain) = &rung.gain else {
         return if rung.over.is_some() { "–".into() } else { String::new() };
     };
     let traded = if is_traded(rung) { " ‡" } else { "" };
-    format!("{}{}{traded}", grid::with_interval(gain, detail), grid::mark_of(rung.difference))
+    format!("{}{}{traded}", figure::with_interval(gain, detail), figure::mark_of(rung.difference))
 }
 
-fn over(rung: &Rung) -> String {
+fn over(rung: &RungVerdict) -> String {
     rung.over.map_or(String::new(), |over| (over + 1).to_string())
 }
 
-fn is_traded(rung: &Rung) -> bool {
+fn is_traded(rung: &RungVerdict) -> bool {
     rung.gain.is_some() && matches!(rung.safety, Some(SafetyChange::Lower | SafetyChange::Higher))
 }
 
@@ -185,7 +187,7 @@ fn longest(verdict: &Verdict, ladder: &Ladder) -> f64 {
 
 /// A bar as long as the rate: dark what the rung compared with has too, lighter what is gained over it, dotted what is
 /// lost. One that is longer than there is room ends in an arrow.
-fn bar(rung: &Rung, other: Option<f64>, longest: f64) -> String {
+fn bar(rung: &RungVerdict, other: Option<f64>, longest: f64) -> String {
     let Some(own) = rung.rate.filter(|_| {
         longest > 0.0 && !matches!(rung.standing, CellStanding::Wrong(_) | CellStanding::Disputed(_))
     }) else {
@@ -219,7 +221,7 @@ mod tests {
     use super::*;
 
     fn drawn(own: f64, other: Option<f64>) -> String {
-        let rung = Rung {
+        let rung = RungVerdict {
             name: "r".into(),
             shows: String::new(),
             contender: 0,

@@ -27,7 +27,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         anchor: "latency".into(),
         title: "How long single operations took".into(),
         text: format!(
-            "dyno timed every operation by itself{}. Here you see what a mean hides: the slow commit, the compaction, the \
+            "dyno timed every operation{}. Here you see what a mean hides: the slow commit, the compaction, the \
              page that was not in memory.",
             if is_apart { ", in separate trials after the measured ones" } else { "" }
         ),

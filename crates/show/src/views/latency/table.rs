@@ -1,9 +1,10 @@
 //! Durations of single operations, as rows of text.
 
 use dyno_record::Load;
-use dyno_verdict::{LatencyLine, Verdict};
+use dyno_verdict::{LatencyLine, LatencyTest, Verdict};
 
-use crate::grid::{Grid, level_name};
+use crate::grid::Grid;
+use crate::headings::level_name;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -14,7 +15,7 @@ pub const COLUMNS: [&str; 6] = ["survives", "p50", "p90", "p99", "p99.9", "max"]
 /// A table for each test whose operations were timed.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     let tests = verdict.views.latency.iter().flat_map(|latency| &latency.tests);
-    let grid = |test: &dyno_verdict::LatencyTest| Grid {
+    let grid = |test: &LatencyTest| Grid {
         header: ["", &format!("{}: latency", test.test)]
             .into_iter()
             .chain(COLUMNS)
@@ -52,99 +53,122 @@ pub fn row(verdict: &Verdict, first: &str, line: &LatencyLine) -> Vec<String> {
 /// Notes on durations: the cost of the clock that each includes, and operations that failed or were late.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let Some(latency) = &verdict.views.latency else { return Vec::new() };
-    let clock = latency.clock_ns.filter(|_| latency.apart).map(|clock| {
+    let lines = || {
+        latency.tests.iter().flat_map(|test| test.lines.iter().map(move |line| (test.test.as_str(), line)))
+    };
+    let has_arrivals = lines().any(|(_, line)| line.late.is_some());
+    let has_least = lines().any(|(_, line)| !line.at_least.is_empty());
+    let mut notes = Vec::new();
+    notes.extend(latency.clock_ns.filter(|_| latency.apart).map(clock));
+    notes.extend(latency.tests.iter().filter_map(|test| a_minute(verdict, test)));
+    notes.extend(has_arrivals.then(|| arrivals(verdict)));
+    notes.extend(latency.tests.iter().flat_map(|test| left(verdict, test)));
+    notes.extend(has_least.then(|| LEAST.to_owned()));
+    notes.extend(lines().filter_map(|(test, line)| retried(verdict, test, line)));
+    notes.extend(lines().filter_map(|(test, line)| rolled_back(verdict, test, line)));
+    notes.extend(lines().filter_map(|(test, line)| ignored(verdict, test, line)));
+    notes.extend(lines().filter_map(|(test, line)| late(verdict, test, line)));
+    notes
+}
+
+const LEAST: &str = "≥ at least this: the figure counts operations that were still under way, or had not succeeded, when the time was up";
+
+fn clock(clock_ns: u64) -> String {
+    format!(
+        "Latency comes from separate trials after the others. Each duration includes one reading of the clock, which \
+         takes {} here.",
+        units::duration(clock_ns as f64)
+    )
+}
+
+/// The operations a minute of those tests whose suite asks for it.
+fn a_minute(verdict: &Verdict, test: &LatencyTest) -> Option<String> {
+    let rates = test.a_minute.as_ref()?;
+    let line = |(contender, rate): &(usize, f64)| {
+        format!("{} {}", verdict.label(*contender), units::whole(rate.round() as u64))
+    };
+    let lines: Vec<String> = rates.lines.iter().map(line).collect();
+    Some(format!("{}, {} a minute: {}.", test.test, rates.says, lines.join(", ")))
+}
+
+/// Where durations begin if operations arrive at planned times.
+fn arrivals(verdict: &Verdict) -> String {
+    let how = if verdict.about.load == Some(Load::Sessions) {
+        "Operations arrived in sessions, each of which connected, did them one after another and left. `connect` lasts from \
+         when a session arrived until its statements were prepared: waiting for a free client is a part of it. Each other \
+         duration begins when the one before has ended."
+    } else {
+        "Operations arrived at planned times, and each duration begins when its operation arrived: waiting for a \
+         free client is a part of it."
+    };
+    format!(
+        "{how} The figure of such a test is the 99th percentile of all its durations; the 90th with fewer than 1,000 \
+         arrivals, the median with fewer than 100."
+    )
+}
+
+fn left(verdict: &Verdict, test: &LatencyTest) -> Vec<String> {
+    let note = |&(contender, left, due): &(usize, u64, u64)| {
         format!(
-            "Latency comes from separate trials after the others. Each duration includes one reading of the clock, which \
-             takes {} here.",
-            units::duration(clock as f64)
-        )
-    });
-    let lines =
-        || latency.tests.iter().flat_map(|test| test.lines.iter().map(move |line| (&test.test, line)));
-    let is_open = lines().any(|(_, line)| line.late.is_some());
-    let open = is_open.then(|| {
-        let how = if verdict.about.load == Some(Load::Sessions) {
-            "Operations arrived in sessions, each of which connected, did them one after another and left. `connect` lasts from \
-             when a session arrived until its statements were prepared: waiting for a free client is a part of it. Each other \
-             duration begins when the one before has ended."
-        } else {
-            "Operations arrived at times of their own, and each duration begins when its operation arrived: waiting for a \
-             free client is a part of it."
-        };
-        format!(
-            "{how} The figure of such a test is the 99th percentile of all its durations; the 90th with fewer than 1,000 \
-             arrivals, the median with fewer than 100."
-        )
-    });
-    let retried = lines().filter(|(_, line)| line.failed + line.retried > 0).map(|(test, line)| {
-        format!(
-            "{test}, {}: {} operations were tried again because others were in their way, and {} never succeeded.",
-            verdict.label(line.contender),
-            line.retried,
-            line.failed
-        ) + &if line.failure.is_empty() { String::new() } else { format!(" The first of these: {}.", line.failure) }
-    });
-    let ignored = lines().filter(|(_, line)| line.ignored > 0).map(|(test, line)| {
-        format!(
-            "{test}, {}: {} of {} operations{} ended with an error that the suite ignores; they count as done.",
-            verdict.label(line.contender),
-            units::whole(line.ignored),
-            units::whole(line.percentiles.count),
-            line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
-        )
-    });
-    let undone = lines().filter(|(_, line)| line.undone > line.ignored).map(|(test, line)| {
-        format!(
-            "{test}, {}: {} of {} operations{} were undone at their end, as planned.",
-            verdict.label(line.contender),
-            units::whole(line.undone - line.ignored),
-            units::whole(line.percentiles.count),
-            line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
-        )
-    });
-    let left = latency.tests.iter().flat_map(|test| test.left.iter().map(move |left| (&test.test, left)));
-    let left = left.map(|(test, &(contender, left, due))| {
-        format!(
-            "{test}, {}: {} of {} operations that were due were not done at the end; they count with the time they had waited by then.",
+            "{}, {}: {} of {} operations that were due were not done at the end; they count with the time they had waited by then.",
+            test.test,
             verdict.label(contender),
             units::whole(left),
             units::whole(due)
         )
-    });
-    let is_least = lines().any(|(_, line)| !line.at_least.is_empty());
-    let least = is_least.then(|| {
-        "≥ at least this: the figure counts operations that were still under way, or had not succeeded, when the time was up"
-            .to_owned()
-    });
-    let a_minute = latency.tests.iter().filter_map(|test| {
-        let rates = test.a_minute.as_ref()?;
-        let line = |(contender, rate): &(usize, f64)| {
-            format!("{} {}", verdict.label(*contender), units::whole(rate.round() as u64))
-        };
-        let lines: Vec<String> = rates.lines.iter().map(line).collect();
-        Some(format!("{}, {} a minute: {}.", test.test, rates.says, lines.join(", ")))
-    });
-    let late = lines().filter_map(|(test, line)| {
-        let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
-        (late as f64 > MOST_LATE * p99 as f64).then(|| {
-            format!(
-                "{test}, {}: dyno itself sent operations late, 1 % of them by more than {}; do not rely on these durations.",
-                verdict.label(line.contender),
-                units::duration(late as f64)
-            )
-        })
-    });
-    clock
-        .into_iter()
-        .chain(a_minute)
-        .chain(open)
-        .chain(left)
-        .chain(least)
-        .chain(retried)
-        .chain(undone)
-        .chain(ignored)
-        .chain(late)
-        .collect()
+    };
+    test.left.iter().map(note).collect()
+}
+
+fn retried(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
+    let first = match line.failure.as_str() {
+        "" => String::new(),
+        why => format!(" The first of these: {why}."),
+    };
+    (line.failed + line.retried > 0).then(|| {
+        format!(
+            "{test}, {}: {} operations were tried again because others were in their way, and {} never succeeded.{first}",
+            verdict.label(line.contender),
+            line.retried,
+            line.failed
+        )
+    })
+}
+
+fn rolled_back(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
+    let rolled_back = line.undone.checked_sub(line.ignored).filter(|&count| count > 0)?;
+    Some(format!(
+        "{test}, {}: {} were undone at their end, as planned.",
+        verdict.label(line.contender),
+        share(rolled_back, line)
+    ))
+}
+
+fn ignored(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
+    (line.ignored > 0).then(|| {
+        format!(
+            "{test}, {}: {} ended with an error that the suite ignores; they count as done.",
+            verdict.label(line.contender),
+            share(line.ignored, line)
+        )
+    })
+}
+
+/// A part of the operations of a line, in words.
+fn share(part: u64, line: &LatencyLine) -> String {
+    let of_class = line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default();
+    format!("{} of {} operations{of_class}", units::whole(part), units::whole(line.percentiles.count))
+}
+
+fn late(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
+    let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
+    (late as f64 > MOST_LATE * p99 as f64).then(|| {
+        format!(
+            "{test}, {}: dyno itself sent operations late, 1 % of them by more than {}; do not rely on these durations.",
+            verdict.label(line.contender),
+            units::duration(late as f64)
+        )
+    })
 }
 
 /// The largest share of the 99th percentile that the runner's own lateness may have.

@@ -5,7 +5,7 @@ use dyno_verdict::Verdict;
 use crate::grid::Grid;
 use crate::plain::chunks;
 use crate::table_options::TableOptions;
-use crate::{notes, units};
+use crate::{measure, notes, units};
 
 /// The message if there are no published figures.
 const NONE_PUBLISHED: &str = "The suite has no published figures for these parameters.";
@@ -49,7 +49,7 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
     let rows = verdict.tests.iter().map(|test| {
         let mut row = vec![test.id.clone(), test.title.clone()];
         row.extend(test.cells.iter().map(|cell| match &cell.figures.summary {
-            Some(summary) => units::significant(summary.median / 1e9),
+            Some(summary) => units::significant(measure::seconds(summary.median)),
             None => "–".into(),
         }));
         row.extend(systems.iter().map(|system| match test.published.get(*system) {

@@ -3,6 +3,7 @@
 use dyno_verdict::statistics::Interval;
 use dyno_verdict::{Scaling, ScalingTest};
 
+use crate::measure;
 use crate::views::sustained::words::{number, target};
 
 /// The name of a test: its id, with the target if its rates are sustained, or with the class whose slow operations are
@@ -27,7 +28,7 @@ pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
     let responses = scaling.tests.iter().filter(|test| test.response.is_some());
     let is_missing = responses.flat_map(|test| &test.lines).any(|line| line.points.contains(&None));
     let missing = is_missing.then(|| {
-        "– where slow operations are told: too few operations tell of them, or the figure hides how long clients wait for one \
+        "– in a line of slow operations: too few operations lie beyond the percentile, or the figure hides how long clients wait for one \
          another. `dyno show` of that run says which."
             .to_owned()
     });
@@ -51,8 +52,13 @@ fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
                 _ => format!("{label} {}", number(*rate)),
             };
             // The times between two operations.
-            let ends =
-                interval.map(|ends| format!(" ({}–{})", number(1e9 / ends.high), number(1e9 / ends.low)));
+            let ends = interval.map(|ends| {
+                format!(
+                    " ({}–{})",
+                    number(measure::per_second(ends.high)),
+                    number(measure::per_second(ends.low))
+                )
+            });
             format!("{rate}{} at {}={}", ends.unwrap_or_default(), scaling.parameter, scaling.sizes[*place])
         };
     let said: Vec<String> = most.iter().enumerate().map(clause).collect();

@@ -2,10 +2,10 @@
 
 use dyno_verdict::{JointVerdict, Verdict};
 
-use crate::views::against::{Words, pages};
+use crate::views::against::{AgainstWords, pages};
 use crate::views::parts::View;
 
-const WORDS: Words = Words {
+const WORDS: AgainstWords = AgainstWords {
     anchor: "settings",
     title: |reference| format!("What settings cost and buy: {reference}"),
     shared: "driver",

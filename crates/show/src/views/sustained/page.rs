@@ -3,6 +3,7 @@
 use dyno_verdict::{JointVerdict, Outcome, Sustained, SustainedLine, Verdict};
 
 use super::{table, words};
+use crate::measure;
 use crate::report::charts::{self, Figure, Samples, grouped};
 use crate::report::{anchors, words as page_words};
 use crate::views::parts::View;
@@ -48,10 +49,9 @@ fn rows(verdict: &Verdict, sustained: &Sustained) -> Vec<charts::Row<Samples>> {
 }
 
 fn row(verdict: &Verdict, line: &SustainedLine) -> Samples {
-    let apart = |rate: f64| 1e9 / rate;
     let tries = |held: bool| {
         let tries = line.tries.iter().filter(move |each| each.sought.held == held);
-        tries.map(|each| (each.block, apart(each.sought.rate) as u64)).collect()
+        tries.map(|each| (each.block, measure::per_second(each.sought.rate) as u64)).collect()
     };
     let interval = match line.outcome {
         Outcome::Sustains { interval, .. } => interval,
@@ -61,9 +61,10 @@ fn row(verdict: &Verdict, line: &SustainedLine) -> Samples {
         label: verdict.label(line.contender).to_owned(),
         colour: charts::colour(verdict, line.contender),
         text: words::outcome(&line.outcome),
-        median: line.outcome.per_second().map(apart),
+        median: line.outcome.per_second().map(measure::per_second),
         interval: interval.map(|mut interval| {
-            (interval.low, interval.high) = (apart(interval.high), apart(interval.low));
+            (interval.low, interval.high) =
+                (measure::per_second(interval.high), measure::per_second(interval.low));
             interval
         }),
         used: tries(true),

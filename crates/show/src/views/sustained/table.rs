@@ -3,7 +3,8 @@
 use dyno_verdict::{Outcome, Sustained, SustainedLine, Verdict};
 
 use super::words;
-use crate::grid::{self, Grid};
+use crate::grid::Grid;
+use crate::headings;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::{units, wrapped};
@@ -36,7 +37,7 @@ pub fn row(verdict: &Verdict, first: &str, line: &SustainedLine) -> Vec<String> 
     vec![
         first.to_owned(),
         verdict.label(line.contender).to_owned(),
-        grid::level_name(&verdict.contenders[line.contender]),
+        headings::level_name(&verdict.contenders[line.contender]),
         format!("{}{}", words::outcome(&line.outcome), if line.best { " *" } else { "" }),
         span.unwrap_or_else(none),
         format!("{held} of {}", line.tries.len()),

@@ -72,14 +72,18 @@ pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     }
     let amount = test.and_then(|test| test.amount.as_ref());
     let unit = amount.map_or("operations", |amount| amount.unit.as_str());
+    // Of the contenders that sustain a rate the first one names the unit: none stands there where the first of all fails.
+    let does = |line: &SustainedLine| line.outcome.per_second().is_some();
+    let first = [lines.iter().position(|line| does(line)), lines.iter().position(|line| !does(line))];
     let clauses = lines.iter().enumerate();
-    let said: Vec<String> =
-        clauses.map(|(place, line)| clause(verdict, line, place == 0, unit, &sustained.target)).collect();
+    let clauses = clauses
+        .map(|(place, line)| clause(verdict, line, first.contains(&Some(place)), unit, &sustained.target));
+    let said: Vec<String> = clauses.collect();
     let unequal = if are_equals { "" } else { " Not all of them are equally safe and isolated." };
     format!("{}: {}.{unequal}", sustained.test, said.join("; "))
 }
 
-/// The rate that one contender sustains. The first clause also names the unit and the target.
+/// The rate that one contender sustains. The first clause of its kind also names the unit and the target.
 fn clause(verdict: &Verdict, line: &SustainedLine, is_first: bool, unit: &str, target: &Target) -> String {
     let label = verdict.label(line.contender);
     let target = self::target(target);
@@ -90,7 +94,8 @@ fn clause(verdict: &Verdict, line: &SustainedLine, is_first: bool, unit: &str, t
     match &line.outcome {
         Outcome::Sustains { rate, interval } => {
             let ends = |interval: &Interval| format!(" ({}–{})", number(interval.low), number(interval.high));
-            format!("{}{}", sustains(*rate), interval.as_ref().map(ends).unwrap_or_default())
+            let few = || " (too few trials for an interval)".to_owned();
+            format!("{}{}", sustains(*rate), interval.as_ref().map_or_else(few, ends))
         }
         Outcome::AtLeast { rate } => format!("{} or more", sustains(*rate)),
         Outcome::NotSustained { rate } if is_first => {

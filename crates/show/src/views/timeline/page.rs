@@ -3,7 +3,7 @@
 use dyno_verdict::{JointVerdict, Second, Timeline, TimelineLine, Verdict};
 
 use super::{table, words as in_words};
-use crate::report::charts::{self, Chart, Figure, TimelineRow, TimelineSeries, grouped};
+use crate::report::charts::{self, Chart, Figure, TestLines, TimelineRow, grouped};
 use crate::report::words;
 use crate::units;
 use crate::views::parts::View;
@@ -12,11 +12,11 @@ use crate::views::parts::View;
 pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     let timelines = &verdict.views.timelines;
     let title = |test: &str| verdict.test(test).map_or("", |test| &test.title);
-    let series = timelines.iter().map(|timeline| TimelineSeries {
+    let series = timelines.iter().map(|timeline| TestLines {
         name: format!("{} {}", timeline.test, title(&timeline.test)),
         rows: rows(verdict, timeline),
     });
-    let series: Vec<TimelineSeries> = series.collect();
+    let series: Vec<TestLines<_>> = series.collect();
     let Some(longest) = series.iter().map(|series| series.rows.len()).max() else { return Vec::new() };
     let lines = timelines.iter().flat_map(|timeline| timeline.lines.iter().map(move |line| (timeline, line)));
     vec![View {
@@ -30,7 +30,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
             "Operations in each second of every trial, of each contender. The table below has the figures.".into(),
             "Each row has a scale of its own, whose top is the contender's best second. Gaps part the trials. Dark: a second \
              with less than a tenth of the usual. The line below the bars is the disk, the darker the busier; dots \
-             on it are checkpoints, compactions and flushes, where the engine tells of them.",
+             on it are checkpoints, compactions and flushes, where the engine reports them.",
             longest,
             &Chart::Timeline { series },
         ),

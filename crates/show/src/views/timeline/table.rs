@@ -3,7 +3,8 @@
 use dyno_verdict::{Timeline, TimelineLine, Verdict};
 
 use super::words;
-use crate::grid::{Grid, level_name};
+use crate::grid::Grid;
+use crate::headings::level_name;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;

@@ -38,7 +38,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     let is_known = lines.any(|line| line.surroundings.is_some());
     let note = "Beside the clients: for which share of the seconds the disk was at work, one process of the machine or more waited \
                 for I/O, all of them did, and one or more waited for a CPU or for memory (the kernel's PSI, in which all \
-                processes count); and how often the engine did what it tells of.";
+                processes count); and how often the engine did what it reports.";
     is_known.then(|| note.to_owned()).into_iter().collect()
 }
 

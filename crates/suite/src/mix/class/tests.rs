@@ -56,7 +56,7 @@ fn rows_are_kept_and_statements_repeated() {
 }
 
 #[test]
-fn what_comes_from_nowhere_is_told_with_its_line() {
+fn what_comes_from_nowhere_is_reported_with_its_line() {
     for (statements, said) in [
         (
             "SELECT 1;\nSELECT :person.age;",

@@ -37,7 +37,7 @@ pub fn read_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
 pub fn write_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let is_empty = |row: &&Vec<Value>| number(row, 1) == 0;
     let shows = history.iter().find(is_empty).map(|_| {
-        "each of two left because it had read that the other was on call: then a transaction saw nobody"
+        "each of two left because it had read that the other was on call: then a transaction found none on call"
             .to_owned()
     });
     found(Anomaly::WriteSkew, history.iter().filter(is_empty).count() as u64, shows)

@@ -35,7 +35,7 @@ struct Edge {
 }
 
 /// The number of steps of a cycle that a message lists.
-const TOLD: usize = 5;
+const STEPS_SHOWN: usize = 5;
 
 /// The anomalies of a history. Its rows are: what was appended, the list, what it was before, another list, and what that
 /// was; and for each list at the end an empty text, the list, what is in it, 0 and an empty text.
@@ -80,7 +80,10 @@ fn lost(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<F
         for (list, saw) in &one.saw {
             let unknown = |element: &&&str| !transactions.iter().any(|other| other.element == **element);
             if let Some(element) = saw.iter().find(unknown) {
-                dirty.push(format!("{} read {element} in list {list}, which nobody committed", one.element));
+                dirty.push(format!(
+                    "{} read {element} in list {list}, which no transaction committed",
+                    one.element
+                ));
             } else if !lists.get(list).unwrap_or(&none).starts_with(saw) {
                 let end = lists.get(list).unwrap_or(&none).join(" ");
                 gone.push(format!("list {list} was read as [{}], and became [{end}]", saw.join(" ")));
@@ -176,8 +179,8 @@ fn reported(transactions: &[Transaction], first: Edge, back: &[Edge]) -> String 
             Precedence::DidNotSee => format!("{from} did not see {to} in list {list}"),
         }
     };
-    let mut steps: Vec<String> = std::iter::once(&first).chain(back).take(TOLD).map(step).collect();
-    if back.len() + 1 > TOLD {
+    let mut steps: Vec<String> = std::iter::once(&first).chain(back).take(STEPS_SHOWN).map(step).collect();
+    if back.len() + 1 > STEPS_SHOWN {
         steps.push("…".to_owned());
     }
     steps.join("; ")
@@ -233,9 +236,9 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_committed_and_what_is_gone_is_told() {
+    fn what_nobody_committed_and_what_is_gone_is_reported() {
         let dirty = [("x", 1, "", 2, " q"), ("", 1, " x", 0, ""), ("", 2, "", 0, "")];
-        let shows = "x read q in list 2, which nobody committed";
+        let shows = "x read q in list 2, which no transaction committed";
         assert_eq!(found(&dirty), [(Anomaly::DirtyRead, shows.to_owned())]);
         let gone = [("x", 1, "", 2, ""), ("y", 1, "", 2, ""), ("", 1, " y", 0, ""), ("", 2, "", 0, "")];
         let shows = "x was appended to list 1 and is not there";

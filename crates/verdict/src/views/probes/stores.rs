@@ -16,7 +16,7 @@ const SPAN: i64 = 1000;
 /// What was put down, by its key.
 type Pairs<'a> = BTreeMap<i64, &'a str>;
 
-/// The pairs of a history; none where it is one of SQL. Rows of three are about invariants and tell nothing here.
+/// The pairs of a history; none where it is one of SQL. Rows of three are about invariants and say nothing here.
 fn pairs(history: &[Vec<Value>]) -> Option<Pairs<'_>> {
     let mut pairs = Pairs::new();
     for row in history.iter().filter(|row| row.len() != 3) {
@@ -123,7 +123,7 @@ fn as_lists(changes: &[Change]) -> Vec<Vec<Value>> {
     let list = |last: Option<&str>| {
         let mut elements = Vec::new();
         let mut at = last;
-        // What nobody put ends it, and is told as read from nobody; a circle is as long as all there are.
+        // What nobody put ends it, and is reported as read from no client; a circle is as long as all there are.
         while let Some(element) = at.filter(|_| elements.len() <= changes.len()) {
             elements.push(element);
             at = before.get(element).copied().flatten();
@@ -163,7 +163,7 @@ mod tests {
 
     /// A history of pairs.
     fn history(pairs: &[(i64, &str)]) -> Vec<Vec<Value>> {
-        let reported = vec![Value::Integer(1), Value::Text("told".into()), Value::Integer(0)];
+        let reported = vec![Value::Integer(1), Value::Text("reported".into()), Value::Integer(0)];
         let pairs = pairs.iter().map(|(key, value)| vec![Value::Integer(*key), Value::Text((*value).into())]);
         std::iter::once(reported).chain(pairs).collect()
     }

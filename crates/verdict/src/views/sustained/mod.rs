@@ -2,7 +2,7 @@
 //!
 //! The rate reported is the one at which the target holds in half of the trials.
 
-mod outcome;
+pub(crate) mod outcome;
 mod search;
 
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ mod tests {
         trials.retain(|trial| trial.contender < 3);
         for mut trial in trials {
             let rate = next_rate(&run, trial.contender, &test);
-            assert_eq!(rate.is_some(), trial.block > 0, "the first trial tells the scale");
+            assert_eq!(rate.is_some(), trial.block > 0, "the first trial measures the scale");
             let held = |rate| rate <= limits[trial.contender];
             let sought = rate.map(|rate| RateAttempt { rate, due: 5000, late: 0, left: 0, held: held(rate) });
             for record in trial.samples.iter_mut().filter(|record| record.sample.test == test) {

@@ -22,7 +22,7 @@ pub(super) struct Search {
 impl Search {
     /// None before a trial in which its clients were not held back.
     pub fn new(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> Option<Search> {
-        let its = run.trials.iter().filter(|trial| trial.contender == contender && !trial.latency);
+        let its = run.trials.iter().filter(|trial| trial.contender == contender && !trial.is_extra());
         let its = its.filter(|trial| stands(run, trial));
         let samples = its.flat_map(|trial| trial.samples.iter().map(|sample| (trial.block, sample)));
         let samples: Vec<(u32, &SampleRecord)> =

@@ -1,5 +1,6 @@
 """DuckDB's own client for Python, which contains the engine."""
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
@@ -13,9 +14,10 @@ from ...driver import Driver, Hello, identifier, variant_of
 from ...failure import Failure, one_line
 from ...inputs import Load
 from ...records import RecordFile
+from ..listed import JobSql, OnConnect
 from ..spelling import quoted
 from ..sql import BLOCK, Sql, blocks_of
-from .settings import Settings
+from .settings import location
 
 # Statements that return how many rows they changed, in place of rows.
 CHANGING = {duckdb.StatementType.INSERT, duckdb.StatementType.UPDATE, duckdb.StatementType.DELETE}
@@ -29,9 +31,8 @@ class DuckDb(Sql):
 
     _error = duckdb.Error
 
-    def __init__(self, connection: Any, variant: str, lasts: bool) -> None:
+    def __init__(self, connection: Any, variant: str) -> None:
         self._connection = connection
-        self._lasts = lasts
         if variant == "arrow":
             # Before a clock starts, and only where it is needed.
             self._batches = import_module(".arrow", __package__).Batches
@@ -45,24 +46,26 @@ class DuckDb(Sql):
             raise Failure(
                 "the wheel of duckdb has the engine in it and takes no other: name the contender duckdb"
             )
-        settings = Settings(job)
+        place = location(job, job.directory)
         # Data that do not fit into memory belong on the measured file system, like the database; and nothing
         # is fetched from a network.
         config: dict[str, Any] = {
             "temp_directory": str(job.directory / "temporary"),
             "autoinstall_known_extensions": "false",
+            # DuckDB would use all of the machine's processors even where it is given only some.
+            "threads": len(os.sched_getaffinity(0)),
         }
-        place = settings.place(job.directory)
         try:
             connection = duckdb.connect(place, config=config)
         except duckdb.Error as error:
             raise Failure(f"cannot open {place}: {one_line(error)}") from None
-        driver = cls(connection, variant, settings.database == "file")
-        settings.apply(connection)
+        driver = cls(connection, variant)
+        sql = JobSql(driver._run, duckdb.Error, lambda error: type(error).__name__, one_line)
+        OnConnect(job.on_connect).apply(sql)
         version, source = driver.query("SELECT library_version, source_id FROM pragma_version()")[0]
         build = {"source_id": [source], "library": [duckdb.__file__ or "unknown"]}
         version = version.removeprefix("v")
-        return driver, Hello(version, f"duckdb {duckdb.__version__}", settings.in_force(connection), build)
+        return driver, Hello(version, f"duckdb {duckdb.__version__}", [], build, sql.read_back(job.read_back))
 
     def _run(self, sql: str) -> Rows:
         # The text is parsed once: `execute` of a text would parse it in the same way.
@@ -89,7 +92,7 @@ class DuckDb(Sql):
         """`executemany`, which executes one prepared statement for each row. The client keeps no statement
         from one call of `execute` to the next, and would plan the same INSERT again for every row."""
         sql = self._insert(load)
-        with self._told():
+        with self._as_failures():
             for transaction in self._transactions(load):
                 for start, stop in load.turns.parts(*transaction):
                     rows = load.file.tuples(start, stop)
@@ -129,13 +132,10 @@ class DuckDb(Sql):
             "quote = '', escape = '', "
             f"columns = {{{columns}}}, force_not_null = [{', '.join(map(quoted, texts))}])"
         )
-        with self._told():
+        with self._as_failures():
             for start, stop in self._transactions(load):
                 whole = stop - start == file.count
                 self._connection.execute(sql if whole else f"{sql} LIMIT {stop - start} OFFSET {start}")
-
-    def lasts(self) -> bool:
-        return self._lasts
 
     def close(self) -> None:
         try:

@@ -16,6 +16,12 @@ def number_of(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
 
 
+def code_of(error: Exception) -> str:
+    """The server's number; empty for an error of the connection."""
+    number = number_of(error)
+    return str(number) if number and number not in LOST else ""
+
+
 def words_of(error: Exception) -> str:
     """The message of the server or the driver, with the number; or that the connection to the server is
     lost."""

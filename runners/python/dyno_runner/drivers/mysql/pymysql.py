@@ -12,18 +12,15 @@ from pymysql.cursors import SSCursor
 
 from ...answer import Rows
 from ...contract import Job
-from ...driver import Driver, Hello, identifier, variant_of
+from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load
-from ...mix.session import Session
-from ..server import ServerDriver
+from ..server import ServerDriver, ServerTrial
 from ..sql import blocks_of
+from .access import MySqlAccess
 from .errors import NO_LOCAL, number_of, words_of
-from .scratch import MySqlScratch
 from .session import MySqlSession
-from .settings import Settings
 from .stream import feed
-from .version import short
 
 # The ways of loading rows, the usual one first.
 VARIANTS = ("load-data", "multirow", "insert")
@@ -38,46 +35,32 @@ class PyMySql(ServerDriver):
 
     _error = pymysql.Error
 
-    def __init__(self, scratch: MySqlScratch, variant: str) -> None:
-        super().__init__(scratch, variant)
+    _variants = VARIANTS
+    _session = MySqlSession
+
+    def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
+        super().__init__(job, trial, variant)
         self._insert_row = self._cursor.execute
         ways = {"load-data": self._load_data, "multirow": self._multi_row, "insert": self.insert_rows}
         self._load = ways[variant]
 
     @classmethod
-    def open(cls, job: Job) -> tuple[Driver, Hello]:
-        variant = variant_of(job, VARIANTS)
-        settings = Settings(job)
-        scratch = MySqlScratch(job.scratch_server(), job.engine, settings)
-        with scratch.opened():
-            driver = cls(scratch, variant)
-            return driver, driver._hello(scratch.version, settings)
+    def _access(cls, job: Job) -> MySqlAccess:
+        return MySqlAccess(job.reached())
 
-    @classmethod
-    def join(cls, job: Job) -> Driver:
-        scratch = MySqlScratch(job.scratch_server(), job.engine, Settings(job))
-        scratch.join()
-        return cls(scratch, variant_of(job, VARIANTS))
+    @staticmethod
+    def _version() -> str:
+        return f"PyMySQL {pymysql.__version__}"
 
-    def _hello(self, version: str, settings: Settings) -> Hello:
-        comment = str(self.query("SELECT @@version_comment")[0][0])
+    def _encryption(self) -> str:
         cipher = self.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
-        encryption = cipher[0][1] if cipher and cipher[0][1] else "none"
-        build = {"version": [version, comment], "encryption": [encryption]}
-        return Hello(short(version), f"PyMySQL {pymysql.__version__}", settings.in_force(self._cursor), build)
+        return cipher[0][1] if cipher and cipher[0][1] else "none"
 
     def words(self, error: Exception) -> str:
         advice = ""
         if number_of(error) in NO_LOCAL:
             advice = "; let the server take rows from its clients: SET GLOBAL local_infile = 1"
         return words_of(error) + advice
-
-    def session(self, place: int) -> Session:
-        return MySqlSession(self._connection, None) if place == 0 else self.visit()
-
-    def visit(self) -> Session:
-        another = self._scratch.another()
-        return MySqlSession(another, another.close)
 
     def _run(self, sql: str) -> Rows:
         cursor = self._cursor
@@ -124,26 +107,3 @@ class PyMySql(ServerDriver):
         self._cursor.execute("SHOW WARNINGS")
         level, number, words = self._cursor.fetchone()
         return Failure(f"LOAD DATA changed what it was given: {words} ({level.lower()} {number})")
-
-    def _is_lost(self) -> bool:
-        return not self._connection.open
-
-    def database_bytes(self) -> int:
-        """The size of the trial's tables, as far as the server reports it. The sizes of InnoDB's files come
-        from its list of files, which requires a privilege; its statistics, which require none, lag behind."""
-        for files in ("innodb_sys_tablespaces", "innodb_tablespaces"):
-            if (told := self._bytes_if_told(_FILES.format(files=files))) is not None:
-                return told
-        return int(self.query(_TABLES)[0][0])
-
-
-_FILES = (
-    "SELECT (SELECT coalesce(sum(file_size), 0) FROM information_schema.{files} "
-    "WHERE name LIKE concat(replace(database(), '_', '\\_'), '/%')) "
-    "+ (SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables "
-    "WHERE table_schema = database() AND engine <> 'InnoDB')"
-)
-_TABLES = (
-    "SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.tables WHERE "
-    "table_schema = database()"
-)

@@ -5,6 +5,11 @@ import psycopg
 from ...failure import one_line
 
 
+def code_of(error: psycopg.Error) -> str:
+    """The server's code; empty for an error of the connection."""
+    return "" if isinstance(error, psycopg.errors.AdminShutdown) else error.diag.sqlstate or ""
+
+
 def words_of(error: psycopg.Error) -> str:
     """The server's message with its code; or that the connection to the server is lost."""
     diagnosis = error.diag

@@ -1,1 +1,1 @@
-"""SQLite: `stdlib` and `apsw` are the drivers, `database` is shared by both, `settings` holds the PRAGMAs."""
+"""SQLite: `stdlib` and `apsw` are the drivers, `database` is shared by both, `settings` says where the data are."""

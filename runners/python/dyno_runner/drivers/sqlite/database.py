@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Any
 
 from ...answer import Answer, Rows
-from ...contract import Job, Setting
+from ...contract import Job
 from ...driver import Driver, Hello
 from ...failure import Failure
 from ...inputs import Load, Statements
 from ...mix.session import Session
+from ..listed import JobSql, OnConnect
 from ..sql import BLOCK, Sql
 from .session import SqliteSession
-from .settings import Settings
+from .settings import database_of, location
 
 # How long a connection waits for a lock when others may be open, in milliseconds.
 PATIENCE = 10_000
@@ -28,7 +29,8 @@ class Database(Sql):
     _cursor: Any
     # The arguments of the first connection, for more connections to it.
     _job: Job
-    _settings: Settings
+    _place: str
+    _settings: OnConnect
 
     @classmethod
     def connect(cls, job: Job, place: str) -> "Database":
@@ -56,43 +58,43 @@ class Database(Sql):
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
         database = cls._opened(job)
-        database._settings.apply(database.query)
-        return database, database._hello(database._settings.in_force(database.query))
-
-    @classmethod
-    def join(cls, job: Job) -> Driver:
-        return cls._opened(job)._among_others()
+        if job.joins:
+            database._among_others()
+        else:
+            database._settings.apply(database._sql())
+        return database, database._hello(database._sql().read_back(job.read_back))
 
     @classmethod
     def _opened(cls, job: Job) -> "Database":
-        settings = Settings(job)
+        place = database_of(job)
         # SQLite's temporary files belong on the measured file system, like the database.
         os.environ["SQLITE_TMPDIR"] = str(job.directory)
-        database = cls.connect(job, settings.place(job.directory))
-        database._job, database._settings = job, settings
+        database = cls.connect(job, location(place, job.directory))
+        database._job, database._place, database._settings = job, place, OnConnect(job.on_connect)
         return database
+
+    def _sql(self) -> JobSql:
+        """How the connection executes what the job lists."""
+        return JobSql(self._run, self._error, lambda error: str(self.code(error) or ""), self.words)
 
     def _another(self) -> "Database":
         """One more connection to the database, with the settings in force."""
         self._check_several()
-        another = self.beside(self._settings.place(self._job.directory))
-        another._job, another._settings = self._job, self._settings
+        another = self.beside(location(self._place, self._job.directory))
+        another._job, another._place, another._settings = self._job, self._place, self._settings
         return another._among_others()
 
     def _check_several(self) -> None:
         """Rejects a database that cannot have more than one connection."""
-        if self._settings.database != "file":
+        if self._place != "file":
             raise Failure("a database that is not in a file is that of one connection alone")
 
     def _among_others(self) -> "Database":
         """Applies the settings while other connections may be about to write, or to close the database: waits
         for their locks."""
         self.query(f"PRAGMA busy_timeout = {PATIENCE}")
-        self._settings.apply(self.query)
+        self._settings.apply(self._sql())
         return self
-
-    def lasts(self) -> bool:
-        return self._settings.database == "file"
 
     def session(self, place: int) -> Session:
         return SqliteSession(self, None) if place == 0 else self.visit()
@@ -132,11 +134,11 @@ class Database(Sql):
         """SQLite's code of an error, or 0."""
         raise NotImplementedError
 
-    def _hello(self, settings: list[Setting]) -> Hello:
+    def _hello(self, answers: list[dict[str, Any]]) -> Hello:
         version, source = self.query("SELECT sqlite_version(), sqlite_source_id()")[0]
         options = [row[0] for row in self.query("PRAGMA compile_options")]
         build = {"source_id": [source], "library": [self.library()], "compile_options": options}
-        return Hello(version, self.driver_version(), settings, build)
+        return Hello(version, self.driver_version(), [], build, answers)
 
     def _run(self, sql: str) -> Rows:
         return self._cursor.execute(sql).fetchall()

@@ -1,0 +1,38 @@
+//! The suite of a command line.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use dyno_engine::{Home, is_address};
+use dyno_nearest as nearest;
+
+/// A path if it looks like one, else a suite of dyno's own.
+pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
+    if is_address(name) {
+        bail!("a suite is a name or a file of this machine, and not a URL");
+    }
+    if dyno_suite::is_path(name) {
+        return Ok(PathBuf::from(name));
+    }
+    let path = home.suites().join(format!("{name}.toml"));
+    if !path.is_file() {
+        let names = suite_names(home);
+        let names = names.iter().map(String::as_str);
+        bail!(
+            "{} (a file is named by its path, as ./{name}.toml)",
+            nearest::unknown("there is no suite", name, "there are", names)
+        );
+    }
+    Ok(path)
+}
+
+/// The names of dyno's own suites.
+fn suite_names(home: &Home) -> Vec<String> {
+    let entries = std::fs::read_dir(home.suites()).into_iter().flatten().flatten();
+    let files =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml"));
+    let mut names: Vec<String> =
+        files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names
+}

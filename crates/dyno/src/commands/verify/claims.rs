@@ -1,0 +1,124 @@
+//! Whether what a run says of its tests, its contenders and its order follows from the suite, the engine files and the seed.
+
+use dyno_engine::{Contender, Home, Registry, ServerUrl};
+use dyno_lab::run::order_of_block;
+use dyno_record::{ContenderRecord, Ended, Run, Safety, TestRecord};
+use dyno_suite::progress::PlanningProgress;
+use dyno_suite::{Bounds, ExpectedDigest, NO_SQL, Renderer, Suite, TableForm, Test};
+
+/// The most that the template of a title may take: the suite may be a stranger's.
+const TITLE: Bounds = Bounds { bytes: 1 << 16, instructions: 1 << 20 };
+
+/// The sentences that say what does not follow.
+pub fn unfounded(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
+    let mut found = in_suite(run, home, registry);
+    for record in run.contenders.iter() {
+        found.extend(in_contender(record, registry).map(|why| format!("{}: {why}", record.label)));
+    }
+    found.extend(in_order(run));
+    found
+}
+
+/// The tests and their right answers are those of the suite's text.
+fn in_suite(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
+    let path = home.suites().join(format!("{}.toml", run.suite.name));
+    let suite = match Suite::parse(run.suite.text.clone(), &path, &registry.dialects()) {
+        Ok(suite) => suite,
+        Err(error) => return vec![format!("its suite cannot be read: {error:#}")],
+    };
+    let mut found = Vec::new();
+    if (&suite.name, &suite.title) != (&run.suite.name, &run.suite.title) {
+        found.push("the suite in it has another name or title".to_owned());
+    }
+    if suite.figure != run.suite.figure || suite.tolerance.to_bits() != run.suite.tolerance.to_bits() {
+        found.push("the suite in it has another kind of figure or another tolerance".to_owned());
+    }
+    let values = run.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
+    let parameters = match dyno_suite::resolve(&suite.parameters, &values.collect::<Vec<_>>()) {
+        Ok(parameters) => parameters,
+        Err(error) => return vec![format!("its suite has other parameters: {error:#}")],
+    };
+    let is_default = dyno_suite::resolve(&suite.parameters, &[]).is_ok_and(|usual| usual == parameters);
+    let watch = PlanningProgress::default();
+    let titles = Renderer::new(&parameters, NO_SQL, TableForm::default(), TITLE, &watch);
+    for test in &run.tests {
+        let written = suite.tests.iter().find(|written| written.id == test.id);
+        let why = match written {
+            Some(written) => in_test(test, written, &titles, is_default),
+            None => Some("is none of the suite's"),
+        };
+        found.extend(why.map(|why| format!("test {}: {why}", test.id)));
+    }
+    found
+}
+
+fn in_test(test: &TestRecord, written: &Test, titles: &Renderer, is_default: bool) -> Option<&'static str> {
+    let title = titles.render(written.title.get_ref());
+    if !title.is_ok_and(|title| title.trim() == test.title) {
+        return Some("has another title in the suite");
+    }
+    // The suite states answers of its default parameters. The others, which the plan worked out, stand as they are.
+    if !is_default {
+        return None;
+    }
+    let digest = written.expect_digest.as_ref().and_then(ExpectedDigest::answer);
+    let is_other = written.expect.is_some() && test.expect != written.expect || test.expect_digest != digest;
+    is_other.then_some("has another right answer in the suite")
+}
+
+/// A level may be lower than its settings allow, for the storage or by a proof, and never higher.
+fn in_contender(record: &ContenderRecord, registry: &Registry) -> Option<String> {
+    let hello = record.hello.as_ref()?;
+    let contender = match resolved(record, registry) {
+        Ok(contender) => contender,
+        Err(error) => return Some(format!("its level cannot be worked out here: {error:#}")),
+    };
+    if record.engine != contender.engine.name {
+        return Some(format!("its engine is {}, and the file says {}", contender.engine.name, record.engine));
+    }
+    let differing = contender.engine.differences(&record.asked, &hello.settings);
+    if let Some(difference) = differing.first() {
+        return Some(format!("a setting was not in force: {difference}"));
+    }
+    let (known, said) = (contender.safety(&hello.settings), record.safety.as_ref());
+    if let Some(said) = said.filter(|said| !allows(known.as_ref(), said)) {
+        let known = known.as_ref().map_or("no known level", Safety::name);
+        return Some(format!("its settings in force give {known}, and the file says {}", said.name()));
+    }
+    let isolation = contender.engine.isolation(&hello.settings);
+    (isolation != record.isolation).then(|| "its settings in force give another isolation level".to_owned())
+}
+
+/// True if a level may be said of settings that give `known`.
+fn allows(known: Option<&Safety>, said: &Safety) -> bool {
+    known.is_some_and(|known| {
+        said.level < known.level
+            || said.level == known.level && (known.consistent || !said.consistent) && said.hole == known.hole
+    })
+}
+
+fn resolved(record: &ContenderRecord, registry: &Registry) -> anyhow::Result<Contender> {
+    match &record.url {
+        Some(url) => Contender::at(ServerUrl::parse(url, &registry.servers())?, registry),
+        None => Contender::parse(&record.label, registry),
+    }
+}
+
+/// The trials of a whole block are in the order that the seed gives.
+fn in_order(run: &Run) -> Vec<String> {
+    let last = run.trials.last().map(|trial| trial.block);
+    let mut found = Vec::new();
+    let mut blocks: Vec<u32> = run.trials.iter().map(|trial| trial.block).collect();
+    blocks.dedup();
+    for block in blocks {
+        let order: Vec<usize> =
+            run.trials.iter().filter(|trial| trial.block == block).map(|trial| trial.contender).collect();
+        let is_cut = Some(block) == last && matches!(run.ended, Ended::Interrupted | Ended::Running);
+        let mut contenders = order.clone();
+        contenders.sort_unstable();
+        if !is_cut && order != order_of_block(run, block, &contenders) {
+            found.push(format!("the trials of block {block} are not in the order of the run's seed"));
+        }
+    }
+    found
+}

@@ -1,0 +1,257 @@
+//! What servers would change without a word, lose or report wrongly. Where one is not installed, its part is skipped.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::servers::{Server, printed, program};
+use crate::common::{Place, Result, wait_for};
+
+/// A server with a folder of files.
+struct Case {
+    server: Server,
+    place: Place,
+}
+
+impl Case {
+    fn of(engine: &str) -> Option<Case> {
+        Some(Case { server: Server::start(engine)?, place: Place::new() })
+    }
+
+    fn sql(&self, text: &str) -> String {
+        printed(&mut program(&self.server.url), text)
+    }
+
+    fn import(&self, arguments: &str) -> Result {
+        let mut command = self.place.command();
+        command.arg("import").args(arguments.split_whitespace()).args(["--into", &self.server.url]);
+        Result::from(command.output().unwrap()).without_panic()
+    }
+
+    /// Each value either comes back as it is, or is a bad row and nothing is loaded.
+    fn check(&self, declared: &str, kept: &[&str], others: &[&str]) {
+        for (values, is_kept) in [(kept, true), (others, false)] {
+            for value in values {
+                self.sql(&format!("DROP TABLE IF EXISTS v; CREATE TABLE v (k INTEGER, v {declared})"));
+                self.place.write("v.csv", &format!("k,v\n1,\"{value}\"\n"));
+                let result = self.import("v.csv --append --header");
+                match is_kept {
+                    true => assert_eq!(result.code, Some(0), "{declared}, {value}: {}", result.stderr),
+                    false => {
+                        result.exits(2).says("v.csv:2: ").says("column \"v\"");
+                        assert_eq!(self.sql("SELECT count(*) FROM v"), "0", "{declared}, {value}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn mariadb_changes_no_value_without_a_word() {
+    let Some(case) = Case::of("mariadb") else { return };
+    case.check("double(8,2)", &["1.25"], &["1.005"]);
+    case.check("float(8,2)", &["1.25"], &["1.005"]);
+    case.check("datetime", &["2024-01-01 10:00:00", "2024-01-01T10:00"], &["2024-01-01 10:00:00.6"]);
+    case.check("datetime(3)", &["2024-01-01 10:00:00.123"], &["2024-01-01 10:00:00.1234"]);
+    case.check("timestamp null", &["2024-01-01 10:00:00"], &["2024-01-01 10:00:00.6"]);
+    case.check("time", &["10:00:00", "-838:59:59"], &["10:00:00.6"]);
+    case.check("date", &["2024-01-02", "2024-01-02 00:00:00"], &["2024-01-02 10:00:00", "24-01-02"]);
+    case.check("enum('a','b')", &["a"], &["1", "A"]);
+    case.check("set('a','b')", &["a,b"], &["3", "b,a"]);
+    case.check("char(5)", &["a", "abcde"], &["a  "]);
+    case.check("binary(5)", &["abcde"], &["ab"]);
+    case.check("bit(8)", &[], &["1"]);
+    case.check("year", &["2024"], &["24"]);
+}
+
+#[test]
+fn postgres_changes_no_value_without_a_word() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.check("date", &["2024-01-02", "infinity"], &["2024-01-02 23:59:59", "01/02/2024"]);
+    case.check(
+        "timestamp",
+        &["2024-01-01 10:00:00.123456"],
+        &["2024-01-01 10:00:00+05", "2024-01-01 10:00:00.123456789"],
+    );
+    case.check("timestamp(0)", &["2024-01-01 10:00:00"], &["2024-01-01 10:00:00.6"]);
+    case.check(
+        "timestamptz",
+        &["2024-01-01 10:00:00+05", "2024-01-01T10:00:00Z"],
+        &["2024-01-01 10:00:00.1234567Z"],
+    );
+    case.check("time(0)", &["10:00:00"], &["10:00:00.6"]);
+    case.check("interval(0)", &["1 day 10:00:00"], &["00:00:00.6"]);
+    case.check("money", &[], &["1.005"]);
+    case.check("numeric", &["7", "0.1", "12345678901234567890.5"], &["007"]);
+    case.check("name", &["x"], &[&"x".repeat(64)]);
+    case.check("char(5)", &["a", "a    "], &["a  "]);
+    case.check("numeric(5,2)[]", &["{1.25,NULL}"], &["{1.005}"]);
+    case.sql("CREATE DOMAIN cents AS numeric(5,2)");
+    case.check("cents", &["1.25"], &["1.005"]);
+    // What its own COPY prints of doubles and floats comes back.
+    case.sql("CREATE TABLE f (r real, d double precision); INSERT INTO f SELECT (random() * 16777216)::real, random() * 1e15 FROM generate_series(1, 20000)");
+    case.place.write("f.csv", &(case.sql("COPY f TO STDOUT CSV HEADER") + "\n"));
+    case.sql("CREATE TABLE g (r real, d double precision)");
+    case.import("f.csv --append --table g").exits(0).prints("20000 rows");
+    assert_eq!(case.sql("SELECT count(*) FROM (SELECT * FROM f EXCEPT SELECT * FROM g) x"), "0");
+}
+
+#[test]
+fn rows_without_a_key_are_all_merged() {
+    for engine in ["postgres", "mariadb"] {
+        let Some(case) = Case::of(engine) else { continue };
+        case.place.write("t.csv", "k,v\n,a\n,b\n1,c\n,d\n1,e\n");
+        for (how, last) in [("skip", "c"), ("update", "e")] {
+            case.sql("DROP TABLE IF EXISTS t; CREATE TABLE t (k INTEGER UNIQUE, v VARCHAR(9))");
+            case.import(&format!("t.csv --append --on-conflict {how} --key k")).exits(0);
+            assert_eq!(
+                case.sql("SELECT v FROM t ORDER BY v").replace('\n', ""),
+                format!("ab{}", if last == "c" { "cd" } else { "de" }),
+                "{engine}, {how}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_id_is_the_files() {
+    let Some(case) = Case::of("mariadb") else { return };
+    case.sql("CREATE TABLE a (id INTEGER AUTO_INCREMENT PRIMARY KEY, n VARCHAR(9))");
+    case.place.write("a.csv", "id,n\n0,zero\n5,five\n");
+    case.import("a.csv --append").exits(0);
+    assert_eq!(case.sql("SELECT id, n FROM a ORDER BY id"), "0|zero\n5|five");
+    case.place.write("a.csv", "id,n\n,none\n");
+    case.import("a.csv --append --header").exits(2).says("a.csv:2: ");
+}
+
+#[test]
+fn an_index_with_append_commits_nothing_in_mariadb() {
+    let Some(case) = Case::of("mariadb") else { return };
+    case.sql("CREATE TABLE ai (a INTEGER, b VARCHAR(9))");
+    case.place.write("ai.csv", "a,b\n1,x\n2,y\n");
+    case.import("ai.csv --append --index a").exits(2).says("leave --index out");
+    assert_eq!(case.sql("SELECT count(*) FROM ai"), "0");
+    case.import("ai.csv --replace --index a").exits(0);
+}
+
+#[test]
+fn a_table_that_others_refer_to_is_not_replaced_in_mariadb() {
+    let Some(case) = Case::of("mariadb") else { return };
+    case.sql("CREATE TABLE pa (id INTEGER PRIMARY KEY, v INTEGER); CREATE TABLE ch (x INTEGER, FOREIGN KEY (x) REFERENCES pa (id)); INSERT INTO pa VALUES (1, 1), (2, 2); INSERT INTO ch VALUES (2)");
+    case.place.write("pa.csv", "id,v\n1,7\n");
+    case.import("pa.csv --replace --primary-key id").exits(2).says(" of ch without the table");
+    assert_eq!(case.sql("SELECT count(*) FROM pa"), "2");
+    // A table of a dead import that cannot be dropped does not keep others from being removed.
+    let (kept, removed) = ("dyno_import_0123456789abcde0", "dyno_import_0123456789abcde1");
+    case.sql(&format!("CREATE TABLE {kept} (id INTEGER PRIMARY KEY); CREATE TABLE d (x INTEGER, FOREIGN KEY (x) REFERENCES {kept} (id)); CREATE TABLE {removed} (id INTEGER)"));
+    let cleaned = case.import("--clean-up").exits(4);
+    cleaned.prints(&format!("Removed {removed}")).says(&format!("Cannot remove {kept}"));
+}
+
+#[test]
+fn computed_columns_take_no_value() {
+    for engine in ["postgres", "mariadb"] {
+        let Some(case) = Case::of(engine) else { continue };
+        case.sql("CREATE TABLE gv (b VARCHAR(9), g VARCHAR(9) GENERATED ALWAYS AS (lower(b)) STORED)");
+        case.place.write("gv.csv", "b,g\nx,y\n");
+        case.import("gv.csv --append --header").exits(2).says("has no column 'g'").says("--skip-columns");
+        case.import("gv.csv --append --header --skip-columns g").exits(0);
+        assert_eq!(case.sql("SELECT b, g FROM gv"), "x|x", "{engine}");
+    }
+}
+
+#[test]
+fn a_violated_key_names_its_line_in_mariadb() {
+    let Some(case) = Case::of("mariadb") else { return };
+    case.sql("CREATE TABLE p (id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1), (3), (4), (9); CREATE TABLE dd (id INTEGER PRIMARY KEY, d DATE, CHECK (id < 9), FOREIGN KEY (id) REFERENCES p (id)); INSERT INTO dd VALUES (3, NULL)");
+    for (id, said) in [(3, "Duplicate entry"), (5, "foreign key"), (9, "failed for")] {
+        case.place.write("dd.csv", &format!("id,d\n1,\n{id},\n4,\n"));
+        case.import("dd.csv --append").exits(2).says("dd.csv:3: ").says(said);
+        case.import("dd.csv --append --on-error reject").exits(3).prints("2 rows into table dd");
+        fs::remove_file(case.place.path("dd.rejects.csv")).unwrap();
+        case.sql("DELETE FROM dd WHERE id <> 3");
+    }
+}
+
+#[test]
+fn constraints_that_wait_are_judged_before_the_commit() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE df (a INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED, b TEXT)");
+    case.place.write("df.csv", "a,b\n1,x\n1,y\n");
+    case.import("df.csv --append").exits(2).says("nothing was loaded").says("duplicate key");
+    assert_eq!(case.sql("SELECT count(*) FROM df"), "0");
+}
+
+#[test]
+fn rows_that_a_trigger_of_postgres_leaves_out_are_not_counted() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE tr (a INTEGER, b TEXT); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF new.a = 2 THEN RETURN NULL; END IF; RETURN new; END'; CREATE TRIGGER g BEFORE INSERT ON tr FOR EACH ROW EXECUTE FUNCTION f()");
+    case.place.write("tr.csv", "a,b\n1,x\n2,y\n3,z\n");
+    let result = case.import("tr.csv --append").exits(0);
+    result.prints("2 rows into table tr").prints("1 row of the file is not in the table");
+}
+
+#[test]
+fn an_import_that_waits_for_a_lock_of_postgres_heeds_signals() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE lk (id INTEGER, n TEXT)");
+    case.place.write("lk.csv", "id,n\n1,a\n");
+    let mut holder = program(&case.server.url);
+    holder.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut holder = holder.spawn().unwrap();
+    let mut input = holder.stdin.take().unwrap();
+    writeln!(input, "BEGIN; LOCK TABLE lk;").unwrap();
+    let locks = |condition: &str| {
+        case.sql(&format!("SELECT count(*) FROM pg_locks WHERE relation = 'lk'::regclass AND {condition}"))
+    };
+    wait_for("the lock", 60, || locks("granted AND mode = 'AccessExclusiveLock'") == "1");
+    let mut command = case.place.command();
+    command.args(["import", "lk.csv", "--append", "--header", "--into", &case.server.url]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("an import that waits", 60, || locks("NOT granted") == "1");
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    wait_for("the end of the import", 60, || child.try_wait().unwrap().is_some());
+    let result = Result::from(child.wait_with_output().unwrap()).without_panic();
+    // The lock is held until here.
+    drop(input);
+    holder.wait().unwrap();
+    result.exits(143).says("nothing was loaded");
+    assert_eq!(case.sql("SELECT count(*) FROM lk"), "0");
+}
+
+#[test]
+fn what_a_server_loses_with_a_table_is_named() {
+    for engine in ["postgres", "mariadb"] {
+        let Some(case) = Case::of(engine) else { continue };
+        case.sql("CREATE TABLE sr (id INTEGER, v INTEGER NOT NULL DEFAULT 5, u INTEGER UNIQUE, CONSTRAINT few CHECK (v < 9))");
+        if engine == "postgres" {
+            case.sql("GRANT SELECT ON sr TO PUBLIC; COMMENT ON TABLE sr IS 'x'");
+        }
+        case.place.write("sr.csv", "id,v,u\n1,7,8\n");
+        let said = case.import("sr.csv --replace").exits(0).stdout.clone();
+        for lost in ["index ", "NOT NULL of v", "the default of v", "few"] {
+            assert!(said.contains(lost), "{engine}, {lost}: {said}");
+        }
+        assert!(
+            engine != "postgres" || said.contains("privileges of PUBLIC") && said.contains("comments"),
+            "{said}"
+        );
+        case.sql("CREATE VIEW vw AS SELECT 1 AS a");
+        if engine == "mariadb" {
+            case.import("sr.csv --table vw --append").exits(2).says("vw is a view");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_exact_is_preferred() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE cs (a INTEGER, \"A\" INTEGER)");
+    case.place.write("cs.csv", "A\n5\n");
+    case.import("cs.csv --append --header").exits(0);
+    assert_eq!(case.sql("SELECT a, \"A\" FROM cs"), "|5");
+}

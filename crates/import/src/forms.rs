@@ -1,0 +1,317 @@
+//! Types of servers that take more texts than they keep: a server would round such a value, cut it or take it for
+//! another one without a word. Here is what they keep.
+
+use crate::value::{Kind, read};
+
+/// The form of what a column keeps as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Form {
+    /// A day.
+    Date,
+    /// A time of day, or a time that has passed.
+    Time {
+        /// Digits of a second behind the point.
+        digits: u32,
+        /// True if a time zone is kept, or reckoned with.
+        has_zone: bool,
+    },
+    /// A day and a time.
+    Timestamp {
+        /// Digits of a second behind the point.
+        digits: u32,
+        /// True if a time zone is reckoned with.
+        has_zone: bool,
+    },
+    /// PostgreSQL's interval.
+    Interval {
+        /// Digits of a second behind the point.
+        digits: u32,
+    },
+    /// A text that is filled with spaces, or whose spaces at the end are cut.
+    Padded {
+        /// Its characters.
+        length: u32,
+        /// True if spaces fill it: then a text of full length may end with them.
+        fills: bool,
+    },
+    /// Bytes, neither more nor fewer.
+    Bytes {
+        /// The fewest.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
+    /// One of some words.
+    OneOf(&'static [String]),
+    /// Some of some words, in their order, between commas.
+    SomeOf(&'static [String]),
+    /// A binary number that is rounded to a number of digits behind the point.
+    Rounded {
+        /// Digits in all.
+        precision: u32,
+        /// Digits after the point.
+        scale: u32,
+        /// True for four bytes.
+        is_short: bool,
+    },
+    /// Several values of one kind, as in `{1,2}`, `(1,2)` and `[1,2]`.
+    Several(&'static Kind),
+    /// None that dyno knows.
+    Unknown,
+}
+
+impl Form {
+    /// True if the column keeps the text, or the server refuses it.
+    pub fn fits(self, text: &[u8]) -> bool {
+        match self {
+            Form::Date => is_endless(text) || date(text).is_some_and(is_midnight),
+            Form::Time { digits, has_zone } => time(text.strip_prefix(b"-").unwrap_or(text))
+                .is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone)),
+            Form::Timestamp { digits, has_zone } => {
+                let is_time = |rest: &[u8]| match rest.split_first() {
+                    Some((b' ' | b'T' | b't', rest)) if rest.first().is_some_and(u8::is_ascii_digit) => {
+                        time(rest).is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone))
+                    }
+                    _ => rest.is_empty() || rest == b" BC",
+                };
+                is_endless(text) || date(text).is_some_and(is_time)
+            }
+            Form::Interval { digits } => is_interval(text, digits),
+            Form::Padded { length, fills } => {
+                let found = characters(text);
+                found <= length as usize && (text.last() != Some(&b' ') || fills && found == length as usize)
+            }
+            Form::Bytes { least, most } => (least as usize..=most as usize).contains(&text.len()),
+            Form::OneOf(words) => words.iter().any(|word| word.as_bytes() == text),
+            Form::SomeOf(words) => is_some_of(words, text),
+            Form::Rounded { precision, scale, is_short } => {
+                let bits = if is_short { Kind::Real32 } else { Kind::Real };
+                read(bits, text).is_ok() && read(Kind::Decimal { precision, scale }, text).is_ok()
+            }
+            Form::Several(kind) => text
+                .split(|byte| b"{}()[]<>,\"".contains(byte))
+                .map(<[u8]>::trim_ascii)
+                .filter(|part| !part.is_empty() && !part.eq_ignore_ascii_case(b"NULL"))
+                .all(|part| read(*kind, part).is_ok()),
+            Form::Unknown => false,
+        }
+    }
+
+    /// The requirement on a value, for people.
+    pub fn wants(self) -> String {
+        let zone = |has_zone| if has_zone { "" } else { " and no time zone" };
+        match self {
+            Form::Date => {
+                "is no date alone of the form YYYY-MM-DD; where dates are written in another way, --types says so, as in \
+                 column:DATE(DD.MM.YYYY)"
+                    .into()
+            }
+            Form::Time { digits, has_zone } => {
+                format!("is no time HH:MM:SS with at most {digits} digits behind the point{}, which the column keeps", zone(has_zone))
+            }
+            Form::Timestamp { digits, has_zone } => format!(
+                "is no time YYYY-MM-DD HH:MM:SS with at most {digits} digits behind the point{}, which the column keeps",
+                zone(has_zone)
+            ),
+            Form::Interval { digits } => {
+                format!("is an interval with parts of what is no second, or with more than {digits} digits behind its point")
+            }
+            Form::Padded { length, .. } => {
+                format!("is longer than {length} characters, or ends with spaces, which the column does not keep")
+            }
+            Form::Bytes { least, most } if least == most => format!("has not {least} bytes, to which the column would fill it"),
+            Form::Bytes { most, .. } => format!("has more than {most} bytes"),
+            Form::OneOf(words) => format!("is none of {}", words.join(", ")),
+            Form::SomeOf(words) => format!("is no list of some of {} in this order", words.join(", ")),
+            Form::Rounded { precision, scale, .. } => {
+                format!("is no number of {precision} digits, {scale} of them after the point, that the column holds without rounding")
+            }
+            Form::Several(kind) => format!("has a part that {}", kind.wants()),
+            Form::Unknown => {
+                "goes to a column of a type that changes values without a word: load it into a text, and convert it with SQL"
+                    .into()
+            }
+        }
+    }
+}
+
+/// The number of characters: the first byte of one is any but 0b10xxxxxx.
+pub fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| (**byte as i8) >= -64).count()
+}
+
+/// Whole numbers of some digits at the beginning, and what is behind.
+fn digits(text: &[u8], count: std::ops::RangeInclusive<usize>) -> Option<&[u8]> {
+    let found = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    count.contains(&found).then(|| &text[found..])
+}
+
+/// What is behind a date: a year of at least four digits, a month and a day. The calendar is the server's.
+fn date(text: &[u8]) -> Option<&[u8]> {
+    let rest = digits(text, 4..=6)?;
+    let (mark, rest) = rest.split_first().filter(|(mark, _)| b"-/".contains(mark))?;
+    digits(digits(rest, 1..=2)?.strip_prefix(&[*mark])?, 1..=2)
+}
+
+/// Digits of a second that are not zeros at the end, and what is behind a time.
+fn time(text: &[u8]) -> Option<(u32, &[u8])> {
+    let rest = digits(digits(text, 1..=3)?.strip_prefix(b":")?, 2..=2)?;
+    let Some(rest) = rest.strip_prefix(b":") else { return Some((0, rest)) };
+    let rest = digits(rest, 2..=2)?;
+    let Some(fraction) = rest.strip_prefix(b".") else { return Some((0, rest)) };
+    let rest = digits(fraction, 0..=usize::MAX)?;
+    Some((kept(&fraction[..fraction.len() - rest.len()]), rest))
+}
+
+/// Digits without zeros at the end.
+fn kept(fraction: &[u8]) -> u32 {
+    fraction.iter().rposition(|byte| *byte != b'0').map_or(0, |last| last as u32 + 1)
+}
+
+/// What may be behind a date alone: nothing, or midnight.
+fn is_midnight(rest: &[u8]) -> bool {
+    let is_zero = |rest: &[u8]| {
+        time(rest).is_some_and(|(_, behind)| behind.is_empty())
+            && rest.iter().all(|byte| b"0:.".contains(byte))
+    };
+    match rest.split_first() {
+        Some((b' ' | b'T', rest)) if rest != b"BC" => is_zero(rest),
+        Some((_, rest)) => rest == b"BC",
+        None => true,
+    }
+}
+
+/// Words of PostgreSQL for a time before or after all others.
+fn is_endless(text: &[u8]) -> bool {
+    text == b"infinity" || text == b"-infinity"
+}
+
+/// What may be behind a time: nothing, or a time zone.
+fn is_zone(rest: &[u8], has_zone: bool) -> bool {
+    let rest = rest.strip_suffix(b" BC").unwrap_or(rest);
+    if rest.is_empty() || !has_zone {
+        return rest.is_empty();
+    }
+    let zone = rest.trim_ascii_start();
+    if ["Z", "UTC", "GMT"].iter().any(|word| zone.eq_ignore_ascii_case(word.as_bytes())) {
+        return true;
+    }
+    let Some((b'+' | b'-', offset)) = zone.split_first() else { return false };
+    let numbers: Vec<u8> = offset.iter().copied().filter(|byte| *byte != b':').collect();
+    digits(&numbers, 1..=6).is_some_and(<[u8]>::is_empty)
+}
+
+/// True if all points are within seconds, and no more digits are behind them.
+fn is_interval(text: &[u8], digits: u32) -> bool {
+    text.iter().enumerate().filter(|(_, byte)| **byte == b'.').all(|(point, _)| {
+        let behind = &text[point + 1..];
+        let length = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let unit = behind[length..].trim_ascii_start();
+        let whole = text[..point].iter().rposition(|byte| !byte.is_ascii_digit());
+        let is_clock = whole.is_some_and(|at| text[at] == b':');
+        let is_second = unit.is_empty() || is_clock || unit.first().is_some_and(|unit| b"sS".contains(unit));
+        is_second && kept(&behind[..length]) <= digits
+    })
+}
+
+fn is_some_of(words: &[String], text: &[u8]) -> bool {
+    let mut left = words.iter();
+    text.split(|byte| *byte == b',').all(|part| left.any(|word| word.as_bytes() == part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(form: Form, kept: &[&str], others: &[&str]) {
+        for (texts, fits) in [(kept, true), (others, false)] {
+            texts.iter().for_each(|text| assert_eq!(form.fits(text.as_bytes()), fits, "{form:?}: {text}"));
+        }
+    }
+
+    #[test]
+    fn dates_and_times_are_kept_as_they_stand() {
+        let dates = [
+            "2024-01-02",
+            "2024-1-2",
+            "2024/01/02",
+            "2024-01-02 00:00:00",
+            "2024-01-02T00:00",
+            "infinity",
+            "0044-03-15 BC",
+        ];
+        check(
+            Form::Date,
+            &dates,
+            &[
+                "2024-01-02 23:59:59",
+                "01/02/2024",
+                "24-01-02",
+                "20240102",
+                "today",
+                "2024-01-02x",
+                "2024-01/02",
+                "2024-01-02 00:00:00+05",
+                "2024-01-02 ",
+                "",
+            ],
+        );
+        let plain = Form::Timestamp { digits: 0, has_zone: false };
+        check(
+            plain,
+            &[
+                "2024-01-01 10:00:00",
+                "2024-01-01T10:00",
+                "2024-01-01",
+                "2024-01-01 10:00:00.000",
+                "-infinity",
+            ],
+            &[
+                "2024-01-01 10:00:00.6",
+                "2024-01-01 10:00:00+05",
+                "2024-01-01 10:00:00Z",
+                "now",
+                "10:00:00",
+                "2024-01-01 -1:00",
+            ],
+        );
+        let zoned = Form::Timestamp { digits: 6, has_zone: true };
+        check(
+            zoned,
+            &[
+                "2024-01-01 10:00:00.123456+05",
+                "2024-01-01T10:00:00Z",
+                "2024-01-01 10:00:00 UTC",
+                "2024-01-01 10:00:00-05:30",
+                "2024-01-01 10:00:00.1234560",
+                "0044-03-15 10:00:00+00 BC",
+            ],
+            &["2024-01-01 10:00:00.1234567", "2024-01-01 10:00:00 PM", "2024-01-01 10:00:00 CEST"],
+        );
+        check(
+            Form::Time { digits: 3, has_zone: false },
+            &["10:00", "9:05:01.5", "-838:59:59", "10:00:00.1230"],
+            &["10:00:00.1234", "10:00 PM", "1 10:00:00", "1000", "10:00:00+02"],
+        );
+        check(
+            Form::Interval { digits: 2 },
+            &["1 day 10:00:00.25", "PT1.5S", "3 mons", "1.5", "1.5 secs", "2 years -1.25s"],
+            &["1.5 years", "00:00:01.255", "P0.5D", "1.5 days 3 secs"],
+        );
+    }
+
+    #[test]
+    fn texts_are_kept_as_they_stand() {
+        check(Form::Padded { length: 3, fills: false }, &["", "abc", "äöü", " a"], &["abcd", "a ", "ab "]);
+        check(Form::Padded { length: 3, fills: true }, &["ab ", "abc"], &["a ", "abc "]);
+        check(Form::Bytes { least: 2, most: 2 }, &["ab"], &["a", "abc"]);
+        let words: &[String] = Box::leak(Box::new(["a", "b", "it's"].map(String::from)));
+        check(Form::OneOf(words), &["a", "it's"], &["1", "A", "a ", ""]);
+        check(Form::SomeOf(words), &["a", "a,it's", "b"], &["b,a", "a,a", "1", "a,c"]);
+        let eight = |is_short| Form::Rounded { precision: 8, scale: 2, is_short };
+        check(eight(false), &["1.25", "999999.99"], &["1.005", "1000000"]);
+        check(eight(true), &["123456.78"], &["999999.99"]);
+        let reals: &Kind = Box::leak(Box::new(Kind::Real32));
+        check(Form::Several(reals), &["{1.5,NULL,\"2\"}", "[0.1, 0.2]", "{}"], &["{0.12345678901}", "{x}"]);
+    }
+}

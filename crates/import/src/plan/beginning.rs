@@ -1,0 +1,213 @@
+//! The beginning of the first file: the format in which it is written, its delimiter and its first records.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::sync::Arc;
+
+#[cfg(not(feature = "parquet"))]
+use anyhow::bail;
+use anyhow::{Result, anyhow};
+
+use crate::contents::{check_text, check_zeros, is_parquet, lines_before, written_delimiter};
+use crate::error::{BadInput, Input};
+use crate::guess::{self, Choice};
+use crate::json;
+use crate::request::Request;
+use crate::source::{Opened, Sample, Source, Stamp};
+use crate::syntax::{Syntax, longest};
+use crate::table::Column;
+use crate::value::Kind;
+
+/// The factor by which more is looked at of a file whose first record is not in its beginning.
+const MORE: u64 = 16;
+
+/// The first file as far as its beginning shows it.
+pub(super) struct Beginning {
+    /// The files as they were before anything of them was read.
+    pub stamps: Vec<Option<Stamp>>,
+    /// The file from its beginning.
+    pub opened: Opened,
+    /// True if each line is an object of JSON.
+    pub is_json: bool,
+    /// The names and kinds of columns that a Parquet file states.
+    pub stated: Option<(Vec<Vec<u8>>, Vec<Kind>)>,
+    /// Delimiter, quotes and the like.
+    pub syntax: Syntax,
+    /// The delimiter, and why that.
+    pub delimiter: Choice<u8>,
+    /// Lines before the first record, or the header.
+    pub skip: u64,
+    /// The first records.
+    pub records: Vec<Vec<Vec<u8>>>,
+}
+
+impl Beginning {
+    /// Looks at as much of the file as its first record needs.
+    ///
+    /// # Errors
+    /// The file cannot be read, or can be read in two ways.
+    pub fn of(request: &Request) -> Result<Beginning> {
+        let (mut size, most) = (request.source.sample_size(), longest(request.memory) as u64);
+        loop {
+            let beginning = Beginning::of_beginning(request, size)?;
+            let is_enough = !beginning.records.is_empty() || beginning.opened.whole;
+            if is_enough || !request.source.is_repeatable() || size >= most {
+                return Ok(beginning);
+            }
+            size = (size * MORE).min(most);
+        }
+    }
+
+    fn of_beginning(request: &Request, size: u64) -> Result<Beginning> {
+        let name = request.source.name();
+        let stamps = request.sources().map(Source::stamp).collect();
+        let opened = request.source.open_sampled(request.encoding, size, Arc::default(), Arc::default())?;
+        let (sample, whole) = (&opened.sample, opened.whole);
+        let is_json = request.delimiter.is_none() && json::is_lines(sample);
+        if request.delimiter.is_none() && !is_json {
+            check_text(sample, &name).input()?;
+        }
+        if request.encoding.is_none() {
+            check_zeros(sample, &name).input()?;
+        }
+        let written = written_delimiter(sample);
+        let skip = request.skip.max(u64::from(written.is_some()));
+        let Request { quote, escape, comment, .. } = *request;
+        let syntax = Syntax { delimiter: b',', quote, escape, comment };
+        let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
+        if is_json || stated.is_some() {
+            check_options(request, if is_json { "JSON Lines" } else { "Parquet" }).input()?;
+        }
+        let delimiter = match (request.delimiter, written) {
+            (Some(delimiter), _) => Choice::new(delimiter, "as asked"),
+            (_, Some(delimiter)) => Choice::new(delimiter, "the first line is sep="),
+            _ if stated.is_some() => Choice::new(b',', "a Parquet file has none"),
+            _ if is_json => Choice::new(b',', "JSON Lines have none"),
+            _ => guess::delimiter(&request.source, sample, whole, syntax, skip)
+                .map_err(|question| asked(&request.source, &question))?,
+        };
+        let syntax = Syntax { delimiter: delimiter.value, ..syntax };
+        let records = match &stated {
+            Some((names, _)) => vec![names.clone()],
+            None if is_json => vec![keys(request, sample, whole)?],
+            None => guess::records(&name, sample, whole, syntax, skip)?,
+        };
+        Ok(Beginning { stamps, opened, is_json, stated, syntax, delimiter, skip, records })
+    }
+
+    /// True if the file is text with delimiters.
+    pub fn is_delimited(&self) -> bool {
+        !self.is_json && self.stated.is_none()
+    }
+
+    /// Decides whether the first record names the columns; `existing` are those of a table to which rows are added.
+    ///
+    /// # Errors
+    /// The user must say so.
+    pub fn header(&self, request: &Request, existing: Option<&[Column]>) -> Result<Choice<bool>> {
+        Ok(match request.header {
+            _ if self.stated.is_some() => Choice::new(true, "a Parquet file names its columns"),
+            _ if self.is_json => Choice::new(true, "each line names its fields"),
+            Some(header) => Choice::new(header, "as asked"),
+            None => header(&self.records, existing).map_err(|question| asked(&request.source, &question))?,
+        })
+    }
+
+    /// Asks where the first file has no header and another one may have one: it would be loaded as a row.
+    ///
+    /// # Errors
+    /// The question, or a file cannot be read.
+    pub fn check_later_headers(&self, request: &Request) -> Result<()> {
+        for source in &request.more {
+            let opened = source.open(request.encoding)?;
+            let (sample, skip) = (&opened.sample, lines_before(&mut opened.sample.read(), request.skip, "")?);
+            let own = guess::records(&source.name(), sample, opened.whole, self.syntax, skip)?;
+            let Some(first) = own.into_iter().next() else { continue };
+            let together: Vec<Vec<Vec<u8>>> =
+                [first].into_iter().chain(self.records.iter().cloned()).collect();
+            if let Ok(Choice { value: true, .. }) = guess::header(&together) {
+                let why = format!(
+                    "that of {} reads like a header, and that of {} like data",
+                    source.name(),
+                    request.source.name()
+                );
+                return Err(asked(source, &guess::either(&why)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A question on a file, as an error.
+fn asked(source: &Source, question: &str) -> anyhow::Error {
+    BadInput(anyhow!("{}: {question}", source.name())).into()
+}
+
+/// The keys of all lines of all files, as far as they can be read twice.
+fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>> {
+    let (mut keys, mut known): (Vec<String>, HashSet<String>) = Default::default();
+    for (place, source) in request.sources().enumerate() {
+        let is_seen = place == 0 && (whole || !source.is_repeatable());
+        let text: Box<dyn BufRead + Send> = match is_seen {
+            true => Box::new(sample.read()),
+            false => source.open(request.encoding)?.text,
+        };
+        let found = json::Lines::new(text, source.name(), &[]).all_keys()?;
+        keys.extend(found.into_iter().filter(|key| known.insert(key.clone())));
+    }
+    Ok(keys.into_iter().map(String::into_bytes).collect())
+}
+
+/// Decides whether the first record names the columns: where rows are added to a table, by that table's columns.
+fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess<bool> {
+    let guess = guess::header(records);
+    let (Some(columns), Some((first, rest))) = (existing, records.split_first()) else { return guess };
+    let names_one = |field: &&Vec<u8>| {
+        columns.iter().any(|column| field.trim_ascii().eq_ignore_ascii_case(column.name.as_bytes()))
+    };
+    let named = first.iter().filter(names_one).count();
+    match (named, guess) {
+        (0, Err(_)) => Ok(Choice::new(false, "it holds no name of the table's columns")),
+        (0, guess) => guess,
+        (named, guess) if named == first.len() => match rest.iter().any(|record| record == first) {
+            // Files with headers were joined.
+            true if first.len() > 1 || guess.is_err() => Err(guess::repeated(records)),
+            _ => Ok(Choice::new(true, "it holds names of the table's columns")),
+        },
+        (_, Ok(Choice { value: false, .. })) => {
+            Err(guess::either("it holds names of some of the table's columns, and other values"))
+        }
+        (_, guess) => guess,
+    }
+}
+
+/// Refuses options for text with delimiters where the file is none: they would do nothing.
+fn check_options(request: &Request, format: &str) -> Result<()> {
+    let given = [
+        ("--skip", request.skip > 0),
+        ("--comment", request.comment.is_some()),
+        ("--delimiter", request.delimiter.is_some()),
+        ("--no-header", request.header == Some(false)),
+        ("--escape", request.escape.is_some()),
+        ("--quote and --no-quotes", request.quote != Some(b'"')),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(anyhow!(
+            "{} is {format}, and {option} is for text with delimiters: leave it out",
+            request.source.name()
+        )),
+    }
+}
+
+/// The columns that a Parquet file states, by name and kind.
+#[cfg(feature = "parquet")]
+fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    Ok(crate::parquet::File::open(source)?.columns())
+}
+
+/// No file states its columns: one that would was refused.
+#[cfg(not(feature = "parquet"))]
+fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    bail!("this dyno was built without Parquet")
+}

@@ -1,0 +1,93 @@
+//! Tables as the server describes them: their columns, and what hangs on them.
+
+use anyhow::Result;
+use dyno_client::Sql;
+use dyno_client::mysql::Connection;
+use dyno_protocol::Value;
+
+use super::super::types::Spelling;
+use crate::error::Input;
+use crate::table::Column;
+
+/// The names of types on these servers.
+pub const SPELLING: Spelling =
+    Spelling { is_postgres: false, integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
+
+/// The columns of a table that a file may fill; None if there is no such table.
+pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> {
+    let name = table.replace('\\', "\\\\").replace('\'', "''");
+    let engine = connection.rows(&format!(
+        "SELECT coalesce(engine, table_type) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{name}'"
+    ))?;
+    let Some(engine) = engine.into_iter().next().and_then(|row| row.into_iter().next()).map(text) else {
+        return Ok(None);
+    };
+    if engine.contains("VIEW") {
+        return Err(anyhow::anyhow!("{table} is a view, and rows go to a table: --table names another"))
+            .input();
+    }
+    if engine != "InnoDB" {
+        let error = anyhow::anyhow!(
+            "the table {table} is kept by {engine}, which cannot take a load back that fails half way: InnoDB can"
+        );
+        return Err(error).input();
+    }
+    let rows = connection.rows(&format!(
+        "SELECT column_name, column_type, column_key = 'PRI' OR extra LIKE '%auto_increment%' FROM information_schema.columns \
+         WHERE table_schema = DATABASE() AND table_name = '{name}' AND extra NOT LIKE 'STORED GENERATED%' \
+         AND extra NOT LIKE 'VIRTUAL GENERATED%' ORDER BY ordinal_position"
+    ))?;
+    let column = |row: Vec<Value>| {
+        let mut row = row.into_iter().map(text);
+        let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
+        let required = row.next().as_deref() == Some("1");
+        Column { name, kind: SPELLING.kind(&declared), declared, inferred: false, required }
+    };
+    Ok(Some(rows.into_iter().map(column).collect()))
+}
+
+/// The foreign keys of other tables that refer to one, in words.
+pub fn referring(connection: &Connection, table: &str) -> Result<Vec<String>> {
+    let name = table.replace('\\', "\\\\").replace('\'', "''");
+    let rows = connection.rows(&format!(
+        "SELECT DISTINCT CONCAT('the foreign key ', constraint_name, ' of ', table_name) \
+         FROM information_schema.key_column_usage \
+         WHERE referenced_table_schema = DATABASE() AND referenced_table_name = '{name}' \
+         AND NOT (table_schema = DATABASE() AND table_name = '{name}')"
+    ))?;
+    Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
+}
+
+/// What a table has and one in its place would not have, in words.
+pub fn losses(connection: &Connection, table: &str) -> Result<Vec<String>> {
+    let name = table.replace('\\', "\\\\").replace('\'', "''");
+    let of_table = format!("table_schema = DATABASE() AND table_name = '{name}'");
+    let of_columns = |what: &str, condition: &str| {
+        format!(
+            "UNION ALL SELECT CONCAT('{what} ', GROUP_CONCAT(column_name ORDER BY ordinal_position SEPARATOR ', ')) \
+             FROM information_schema.columns WHERE {of_table} AND {condition} HAVING COUNT(*) > 0 "
+        )
+    };
+    let rows = connection.rows(&format!(
+        "SELECT DISTINCT CONCAT('index ', index_name) FROM information_schema.statistics WHERE {of_table} \
+         UNION ALL SELECT CONCAT(LOWER(constraint_type), ' ', constraint_name) \
+         FROM information_schema.table_constraints \
+         WHERE {of_table} AND constraint_type IN ('FOREIGN KEY', 'CHECK') \
+         UNION ALL SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers \
+         WHERE event_object_schema = DATABASE() AND event_object_table = '{name}' {}{}{}",
+        of_columns("NOT NULL of", "is_nullable = 'NO' AND column_key <> 'PRI'"),
+        of_columns("the default of", "column_default IS NOT NULL AND column_default <> 'NULL'"),
+        of_columns("what the server computes of", "extra <> ''"),
+    ))?;
+    Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
+}
+
+/// A value as text.
+pub fn text(value: Value) -> String {
+    match value {
+        Value::Text(text) => text,
+        Value::Integer(number) => number.to_string(),
+        Value::Blob { blob } => blob,
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Ends what PostgreSQL does when the user asks to stop: it may wait for a lock of another program for hours.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use dyno_client::Sql;
+use dyno_client::postgres::Api;
+use dyno_protocol::Server;
+
+use super::open;
+use crate::pipeline::ImportObserver;
+
+/// The interval between checks whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// The interval after which a request is repeated: the next statement may wait, too.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Does the work of the connection that the server's process `process` serves. While the user wants to stop, the server
+/// is asked over another connection to end the statement.
+pub fn cancellable<T>(
+    (api, server): (&Arc<Api>, &Server),
+    process: &str,
+    watch: &dyn ImportObserver,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let done = AtomicBool::new(false);
+    let sql = format!("SELECT pg_cancel_backend({process})");
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let stops = watch.stops();
+                if stops && let Ok(other) = open(api, server) {
+                    // What the server does not end, the user ends by a second signal.
+                    let _ = other.rows(&sql);
+                }
+                thread::park_timeout(if stops { AGAIN } else { LOOK });
+            }
+        });
+        let is_done = Done(&done);
+        let outcome = work();
+        drop(is_done);
+        watcher.thread().unpark();
+        outcome
+    })
+}
+
+/// Says that it is done when it is dropped, also where the work panics.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

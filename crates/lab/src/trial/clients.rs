@@ -1,0 +1,253 @@
+//! A mix whose clients are in several processes: the runner's, which has set up, and others that join it. dyno starts them,
+//! compares their clocks with its own, has all of them begin at one instant, and adds up what they report. While their clocks
+//! run they are sent nothing.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Error;
+use dyno_gauge::{Before, Gauge};
+use dyno_launch::clients::{ClockExchange, ClockOffset, clock_ns};
+use dyno_protocol::{ClientOrder, Cost, Interval, Sample, TimeWindow, Work};
+
+use super::reader::{ClientPhase, EventMeaning};
+use super::running::{OutputEnd, Running};
+use super::{Report, Trial};
+
+/// The time between the order to begin and the beginning, so that all processes have it in time.
+const NOTICE: Duration = Duration::from_millis(20);
+/// The number of times that each process is asked for its clock.
+const EXCHANGES: usize = 8;
+
+/// The sum of what each process has reported of an interval, by its end, with the number of those that have.
+#[derive(Default)]
+struct Intervals(BTreeMap<u64, (usize, Interval)>);
+
+impl Intervals {
+    /// Adds what a process reports; returns the sum if it was the last of `members`.
+    fn add(&mut self, interval: Interval, members: usize) -> Option<Interval> {
+        let end = interval.elapsed_ns;
+        let (count, sum) = match self.0.remove(&end) {
+            None => (1, interval),
+            Some((count, mut sum)) => {
+                sum.classes.iter_mut().zip(&interval.classes).for_each(|(all, one)| all.add(one));
+                (count + 1, sum)
+            }
+        };
+        if count >= members {
+            return Some(sum);
+        }
+        self.0.insert(end, (count, sum));
+        None
+    }
+}
+
+fn trouble(error: Error) -> OutputEnd {
+    OutputEnd::Trouble(format!("{error:#}"))
+}
+
+impl Running {
+    /// Does a mix of which the runner's process has the first client, which is ready.
+    pub(super) fn share(&mut self, on_report: &mut impl FnMut(Report)) -> Result<(), OutputEnd> {
+        let test = self.samples();
+        for job in self.parts.others(test) {
+            self.add(&job, None).map_err(trouble)?;
+        }
+        let connected = Instant::now() + self.patience();
+        self.wait_for(ClientPhase::Ready, connected, &mut |_, _| {})?;
+        let offsets = (0..self.members.len()).map(|place| self.compare_clocks(place));
+        let offsets: Vec<ClockOffset> = offsets.collect::<Result<_, _>>()?;
+        let server = self.work(test, &offsets, on_report)?;
+        let mut samples = self.end_others()?;
+        self.members[0].send(&ClientOrder::GoOn).map_err(trouble)?;
+        let reported = Instant::now() + self.patience();
+        while self.samples() == test {
+            if self.hear_well(reported, &mut |_, _| {})?.is_none() {
+                return Err(self.silent(0));
+            }
+        }
+        let trial = &mut self.members[0].reader.trial;
+        samples.iter_mut().zip(&offsets[1..]).for_each(|(sample, offset)| on_dynos_clock(sample, *offset));
+        on_dynos_clock(&mut trial.samples[test], offsets[0]);
+        add_up(trial, test, &samples, server);
+        match nothing_done(&trial.samples[test]) {
+            None => Ok(()),
+            Some(why) => Err(self.members[0].reader.refuse_sample(why)),
+        }
+    }
+
+    /// Has all clients begin, and waits until they are done. Returns the server's costs, if they can be read.
+    fn work(
+        &mut self,
+        test: usize,
+        offsets: &[ClockOffset],
+        on_report: &mut impl FnMut(Report),
+    ) -> Result<Option<Cost>, OutputEnd> {
+        let window = match &self.parts.first().tests[test].work {
+            Work::Mix(mix) => mix.lasts,
+            _ => None,
+        };
+        let TimeWindow { duration_ns, warm_up_ns } =
+            window.unwrap_or(TimeWindow { duration_ns: 0, warm_up_ns: 0 });
+        let gauge = Gauge::open(self.parts.server());
+        let ready = gauge.prepare();
+        let read: Option<Before> = (warm_up_ns == 0).then(|| gauge.before_by(&ready));
+        let (began, began_ns) = (Instant::now() + NOTICE, clock_ns() + NOTICE.as_nanos() as u64);
+        for (member, offset) in self.members.iter().zip(offsets) {
+            member.send(&ClientOrder::Begin { at_ns: offset.there(began_ns) }).map_err(trouble)?;
+        }
+        let (mut intervals, members) = (Intervals::default(), self.members.len());
+        let mut report = |_, report| {
+            if let Report::Interval(interval) = report
+                && let Some(sum) = intervals.add(interval, members)
+            {
+                on_report(Report::Interval(sum));
+            }
+        };
+        let deadline = began + self.lasts() + self.patience();
+        let measured = began + Duration::from_nanos(warm_up_ns);
+        let ended = measured + Duration::from_nanos(duration_ns);
+        self.hear_until(measured, &mut report)?;
+        let before = read.unwrap_or_else(|| gauge.before_at_work(&ready));
+        if window.is_some() {
+            self.hear_until(ended, &mut report)?;
+        } else {
+            self.wait_for(ClientPhase::Done, deadline, &mut report)?;
+        }
+        let (_, server) = gauge.after(&before);
+        self.wait_for(ClientPhase::Done, deadline, &mut report)?;
+        Ok(server)
+    }
+
+    /// Asks a process for its clock.
+    fn compare_clocks(&mut self, place: usize) -> Result<ClockOffset, OutputEnd> {
+        let mut exchanges = Vec::new();
+        while exchanges.len() < EXCHANGES {
+            let asked_ns = clock_ns();
+            self.members[place].send(&ClientOrder::Clock).map_err(trouble)?;
+            let deadline = Instant::now() + self.patience();
+            loop {
+                match self.hear_well(deadline, &mut |_, _| {})? {
+                    Some((from, EventMeaning::Ready(ready))) if from == place => {
+                        let heard_ns = clock_ns();
+                        exchanges.push(ClockExchange { asked_ns, heard_ns, read_ns: ready.clock_ns });
+                        break;
+                    }
+                    Some((from, EventMeaning::Done)) => {
+                        let who = self.members[from].reader.who();
+                        return Err(OutputEnd::Trouble(format!("{who} was done before it had begun")));
+                    }
+                    Some(_) => {}
+                    None => return Err(self.silent(place)),
+                }
+            }
+        }
+        Ok(ClockOffset::of(&exchanges))
+    }
+
+    /// Has the processes that joined go on to their end, before the first one looks at what all have left. Returns their
+    /// samples.
+    fn end_others(&mut self) -> Result<Vec<Sample>, OutputEnd> {
+        for member in &self.members[1..] {
+            member.send(&ClientOrder::GoOn).map_err(trouble)?;
+        }
+        let deadline = Instant::now() + self.patience();
+        while let Some(place) = (1..self.members.len()).find(|&place| !self.members[place].reader.is_over()) {
+            if self.hear_well(deadline, &mut |_, _| {})?.is_none() {
+                return Err(self.silent(place));
+            }
+        }
+        let mut samples = Vec::new();
+        for member in self.members.drain(1..) {
+            let (reader, ending) = member.finish();
+            if let Some(what) = reader.trouble_at_end(ending.is_success(), || ending.describe()) {
+                return Err(OutputEnd::Trouble(what));
+            }
+            samples.extend(reader.trial.samples);
+        }
+        Ok(samples)
+    }
+
+    /// Reads events until all processes have come to a phase.
+    fn wait_for(
+        &mut self,
+        phase: ClientPhase,
+        deadline: Instant,
+        on_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<(), OutputEnd> {
+        while let Some(place) = self.members.iter().position(|member| member.reader.phase() < phase) {
+            if self.hear_well(deadline, on_report)?.is_none() {
+                return Err(self.silent(place));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads events until a moment.
+    fn hear_until(
+        &mut self,
+        moment: Instant,
+        on_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<(), OutputEnd> {
+        while self.hear_well(moment, on_report)?.is_some() {}
+        Ok(())
+    }
+
+    /// Reads the next event, after which its process is well.
+    fn hear_well(
+        &mut self,
+        deadline: Instant,
+        on_report: &mut dyn FnMut(usize, Report),
+    ) -> Result<Option<(usize, EventMeaning)>, OutputEnd> {
+        let heard = self.hear(deadline, on_report)?;
+        let Some((place, _)) = heard else { return Ok(None) };
+        match (place, self.members[place].reader.failure()) {
+            (_, None) => Ok(heard),
+            // It reports this of itself.
+            (0, Some(_)) => Err(OutputEnd::Ended),
+            (_, Some(message)) => Err(OutputEnd::Trouble(message)),
+        }
+    }
+}
+
+/// Gives a sample the beginning of its section on dyno's clock.
+fn on_dynos_clock(sample: &mut Sample, offset: ClockOffset) {
+    if sample.section.began_ns > 0 {
+        sample.section.began_ns = offset.here(sample.section.began_ns);
+    }
+}
+
+/// Adds the samples of other processes to the first one's.
+fn add_up(trial: &mut Trial, test: usize, others: &[Sample], server: Option<Cost>) {
+    let sum = &mut trial.samples[test];
+    others.iter().for_each(|other| sum.join(other));
+    sum.section.server = server;
+}
+
+/// Why a sample is of no operation, if it is.
+fn nothing_done(sample: &Sample) -> Option<String> {
+    let why = sample.classes.iter().map(|class| class.failure.as_str()).find(|why| !why.is_empty());
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    (sample.operations == 0).then(|| format!("no operation succeeded within the time{why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::Class;
+
+    use super::*;
+
+    #[test]
+    fn an_interval_is_the_sum_of_all_processes() {
+        let interval = |elapsed_ns, done| Interval {
+            elapsed_ns,
+            nanoseconds: 5,
+            classes: vec![Class { class: "read".into(), done, ..Class::default() }],
+        };
+        let mut intervals = Intervals::default();
+        assert_eq!(intervals.add(interval(5, 1), 2), None);
+        assert_eq!(intervals.add(interval(10, 2), 2), None);
+        assert_eq!(intervals.add(interval(5, 3), 2), Some(interval(5, 4)));
+        assert_eq!(intervals.add(interval(10, 4), 2), Some(interval(10, 6)));
+    }
+}

@@ -1,0 +1,21 @@
+//! Starts processes and ends them: runners, with their limits on memory and all that they start in turn, and the processes
+//! that share the clients of a mix.
+//!
+//! It knows no engine and judges nothing. What a process writes are lines to it; `dyno-lab` reads the events.
+
+pub mod clients;
+mod descendants;
+pub mod environment;
+mod family;
+mod guard;
+mod interrupts;
+mod memory_cap;
+pub mod placed;
+mod process;
+pub mod waiting;
+
+pub use descendants::{descendants, stopped_descendants};
+pub use guard::Guard;
+pub use interrupts::Interrupts;
+pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
+pub use process::{Ending, Inbox, Message, Process};

@@ -1,0 +1,255 @@
+//! A runner process: started with its job, read line by line, and gone when dropped. Several may write to one inbox.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, Result};
+use dyno_record::Placement;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::family::Family;
+use crate::interrupts::Interrupts;
+use crate::memory_cap::MemoryCap;
+use crate::waiting::wait_at_most;
+use crate::{environment, placed};
+
+/// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
+const LONGEST_LINE: u64 = 16 << 20;
+/// The number of lines read before the first of them is taken. A runner that writes faster must wait.
+const LINES_AHEAD: usize = 4;
+/// The most that a runner may write in one trial, in bytes; one that writes more does not come to an end.
+const LONGEST_OUTPUT: u64 = 1 << 30;
+/// The number of bytes at the end of standard error that are kept for messages.
+const KEPT_ERRORS: usize = 4096;
+/// The time that a runner may take to end after its last event.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The messages to the thread that waits.
+#[derive(Debug)]
+pub enum Message {
+    /// A line of a runner's standard output.
+    Line(Vec<u8>),
+    /// The end of its standard output.
+    End,
+    /// A line that cannot be read.
+    Unreadable(String),
+    /// A signal asked the run to stop.
+    Interrupted,
+}
+
+/// What processes write, for the one thread that waits for all of them.
+pub struct Inbox {
+    sender: SyncSender<(usize, Message)>,
+    messages: Receiver<(usize, Message)>,
+    interrupts: Interrupts,
+}
+
+impl Inbox {
+    /// An empty one; an interrupt comes to it too.
+    pub fn new(interrupts: &Interrupts) -> Inbox {
+        let (sender, messages) = sync_channel(LINES_AHEAD);
+        Inbox { sender, messages, interrupts: interrupts.clone() }
+    }
+
+    /// Makes an interrupt wake the thread that waits here, of all that do.
+    pub fn hear_interrupts(&self) {
+        let sender = self.sender.clone();
+        // If the queue is full, the waiting thread is about to take the next message and sees the signal.
+        self.interrupts.notify(move || drop(sender.try_send((0, Message::Interrupted))));
+    }
+
+    /// The next message with the number of its process; none when `deadline` passes first.
+    pub fn next(&self, deadline: Instant) -> Option<(usize, Message)> {
+        if self.interrupts.signal().is_some() {
+            return Some((0, Message::Interrupted));
+        }
+        self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+/// A running runner.
+pub struct Process {
+    child: Child,
+    began: SystemTime,
+    /// The processes that it starts.
+    family: Family,
+    /// It has ended, and so has its family.
+    gone: bool,
+    /// The lines for its standard input.
+    input: Option<Sender<Vec<u8>>>,
+    errors: Receiver<String>,
+    /// Removed after all that run under it have ended.
+    cap: Option<Arc<MemoryCap>>,
+}
+
+impl Process {
+    /// Starts a runner, where and how the placement says, and gives it its job as text. Its standard input stays open for
+    /// what [`Process::write`] adds until [`Process::end_input`]. What it writes goes to the inbox, under its number.
+    ///
+    /// Must be called by a thread that outlives the runner: the kernel kills a child when the thread
+    /// that started it ends.
+    pub fn start(
+        command: &[String],
+        job: &[u8],
+        placement: &Placement,
+        cap: Option<Arc<MemoryCap>>,
+        (inbox, number): (&Inbox, usize),
+    ) -> Result<Process> {
+        let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        environment::clean(&mut command);
+        let family = Family::begin(&mut command)?;
+        placed::prepare(placement, &mut command).context("cannot place the runner")?;
+        if let Some(cap) = &cap {
+            cap.prepare(&mut command)?;
+        }
+        let began = SystemTime::now();
+        let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
+        let sender = inbox.sender.clone();
+        let output = child.stdout.take().context("the runner has no standard output")?;
+        thread::spawn(move || read_lines(output, number, &sender));
+        let (sender, errors) = channel();
+        let stderr = child.stderr.take().context("the runner has no standard error")?;
+        thread::spawn(move || sender.send(read_errors(stderr)));
+        let mut stdin = child.stdin.take().context("the runner has no standard input")?;
+        let (input, texts) = channel::<Vec<u8>>();
+        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
+        // before it reads is found out by its events and exit status.
+        thread::spawn(move || texts.iter().try_for_each(|text| stdin.write_all(&text)));
+        let process = Process { child, began, family, gone: false, input: Some(input), errors, cap };
+        process.write(job.to_vec());
+        Ok(process)
+    }
+
+    /// Adds to the runner's standard input, without waiting until it is read.
+    pub fn write(&self, text: Vec<u8>) {
+        if let Some(input) = &self.input {
+            // A runner that has closed it is found out by its events.
+            let _ = input.send(text);
+        }
+    }
+
+    /// Its number in the kernel, and when it was started.
+    pub fn identity(&self) -> (u32, SystemTime) {
+        (self.child.id(), self.began)
+    }
+
+    /// Ends the runner's standard input.
+    pub fn end_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
+    pub fn finish(mut self) -> Ending {
+        let status = wait_at_most(&mut self.child, END_TIMEOUT);
+        self.kill();
+        let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
+        Ending { status, errors, capped: self.cap.is_some() }
+    }
+
+    fn kill(&mut self) {
+        if self.gone {
+            return;
+        }
+        self.gone = true;
+        let group = Pid::from_raw(self.child.id().cast_signed());
+        // The runner leads a process group, so that most of what it started goes with it at once.
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = self.child.kill();
+        // A process that waits for a stuck file system cannot be killed; dyno should not wait for it too.
+        wait_at_most(&mut self.child, END_TIMEOUT);
+        self.family.end(group);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The end of a runner: its status and its messages.
+pub struct Ending {
+    status: Option<ExitStatus>,
+    errors: String,
+    capped: bool,
+}
+
+impl Ending {
+    /// Returns true if it ended unprompted, with success.
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+
+    /// The end in words for people, with what it wrote to standard error.
+    pub fn describe(&self) -> String {
+        let how = match self.status {
+            None => format!("did not end within {} s and was killed", END_TIMEOUT.as_secs()),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (None, Some(signal)) => match Signal::try_from(signal) {
+                    Ok(Signal::SIGKILL) if self.capped => {
+                        "was killed, as the kernel does where more memory is needed than --memory allows"
+                            .into()
+                    }
+                    Ok(Signal::SIGBUS) => {
+                        "was killed by SIGBUS, as the kernel does where a mapped file cannot grow: is the \
+                         file system full?"
+                            .into()
+                    }
+                    Ok(name) => format!("was killed by {name}"),
+                    Err(_) => format!("was killed by signal {signal}"),
+                },
+                (None, None) => "ended".into(),
+            },
+        };
+        match self.errors.trim() {
+            "" => how,
+            errors => format!("{how}; it wrote: {errors}"),
+        }
+    }
+}
+
+fn read_lines(output: impl Read, number: usize, sender: &SyncSender<(usize, Message)>) {
+    let mut output = BufReader::new(output);
+    let mut total = 0;
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        total += line.len() as u64;
+        let message = match read {
+            Ok(0) => Message::End,
+            Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                Message::Unreadable(format!("a line is longer than {} MiB", LONGEST_LINE >> 20))
+            }
+            Ok(_) if total > LONGEST_OUTPUT => {
+                Message::Unreadable(format!("it is more than {} MiB in one trial", LONGEST_OUTPUT >> 20))
+            }
+            Ok(_) => Message::Line(line),
+            Err(error) => Message::Unreadable(error.to_string()),
+        };
+        let last = !matches!(message, Message::Line(_));
+        if sender.send((number, message)).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The end of what a runner writes to standard error.
+fn read_errors(mut stderr: impl Read) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = [0; KEPT_ERRORS];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+        kept.extend_from_slice(&buffer[..read]);
+        let surplus = kept.len().saturating_sub(KEPT_ERRORS);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}

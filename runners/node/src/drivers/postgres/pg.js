@@ -1,0 +1,106 @@
+// node-postgres. https://node-postgres.com/features/queries
+
+import { once } from "node:events";
+import { finished } from "node:stream/promises";
+
+import { identifier } from "../sql.js";
+import { load as use, versionOf } from "../../native.js";
+import { PostgresSession, PostgresSql } from "./server.js";
+
+const { Client } = use("pg");
+
+export default class Pg extends PostgresSql {
+  #names = new Map();
+
+  async attach(database) {
+    const { host, port, user, password } = this.job.server;
+    const client = new Client({
+      host,
+      port: port ?? undefined,
+      user,
+      password: password ?? undefined,
+      database: database ?? undefined,
+      ssl: this.options.ssl ?? false,
+      connectionTimeoutMillis: this.options.patience * 1000,
+      application_name: this.options.name,
+      pipeline: this.variant === "pipeline",
+    });
+    // The call that is under way reports it too.
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  }
+
+  disconnect(client) {
+    return client.end();
+  }
+
+  /** `rowMode`: rows as arrays, because names of columns may repeat. */
+  run(client, text) {
+    return client.query({ text, rowMode: "array" });
+  }
+
+  columns(result) {
+    return result.fields.map(({ dataTypeID }) => dataTypeID);
+  }
+
+  changed(result) {
+    return result.fields.length ? 0 : (result.rowCount ?? 0);
+  }
+
+  /** With a name the server keeps the statement prepared. */
+  inserter(text) {
+    const name = this.nameOf(text);
+    return (...values) => this.connection.query({ name, text, values });
+  }
+
+  multirow({ table, file }, start, stop) {
+    const text = this.insertText({ table, file }, stop - start);
+    return this.connection.query({ name: this.nameOf(text), text, values: file.rows(start, stop).flat() });
+  }
+
+  /** A statement's name: the same for one text, on every connection and in every test. */
+  nameOf(text) {
+    if (!this.#names.has(text)) {
+      this.#names.set(text, `dyno ${this.#names.size + 1}`);
+    }
+    return this.#names.get(text);
+  }
+
+  /** https://github.com/brianc/node-pg-copy-streams */
+  async copy({ table, file }, start, stop) {
+    const { from } = use("pg-copy-streams");
+    const stream = this.connection.query(from(`COPY ${identifier(table)} FROM STDIN`));
+    const end = finished(stream);
+    for (const text of file.lines(start, stop)) {
+      if (!stream.write(text)) {
+        await Promise.race([once(stream, "drain"), end]);
+      }
+    }
+    stream.end();
+    await end;
+  }
+
+  identity() {
+    return { driver_version: `pg ${versionOf("pg")}` };
+  }
+
+  Session(client, isOwn) {
+    return new PgSession(this, client, isOwn);
+  }
+}
+
+class PgSession extends PostgresSession {
+  prepare(pieces) {
+    const { connection } = this;
+    const text = this.text(pieces);
+    const name = this.driver.nameOf(text);
+    return (...values) => connection.query({ name, text, values, rowMode: "array" });
+  }
+
+  simple(pieces) {
+    const { connection } = this;
+    const text = this.text(pieces);
+    return (...values) => connection.query({ text, values, rowMode: "array" });
+  }
+}

@@ -1,0 +1,110 @@
+// postgres.js. https://github.com/porsager/postgres#readme
+
+import { once } from "node:events";
+import { finished } from "node:stream/promises";
+
+import { identifier } from "../sql.js";
+import { load as use, versionOf } from "../../native.js";
+import { PostgresSession, PostgresSql } from "./server.js";
+
+const postgres = use("postgres");
+
+export default class Postgres extends PostgresSql {
+  /** A pool of one connection for each client, which is taken out of it: so a connection that is lost is an error, and
+   *  not replaced by another without the settings. */
+  async attach(database) {
+    const { host, port, user, password } = this.job.server;
+    const pool = postgres({
+      host,
+      port: port ?? undefined,
+      user,
+      password: password ?? "",
+      database: database ?? undefined,
+      ssl: this.options.ssl ?? false,
+      connect_timeout: this.options.patience,
+      connection: { application_name: this.options.name },
+      max: 1,
+      max_lifetime: null,
+      onnotice: () => {},
+    });
+    try {
+      return { pool, sql: await pool.reserve() };
+    } catch (error) {
+      await pool.end({ timeout: 0 });
+      throw error;
+    }
+  }
+
+  async disconnect({ pool, sql }) {
+    sql.release();
+    await pool.end({ timeout: 1 });
+  }
+
+  /** A text without parameters goes by the simple protocol. `values`: rows as arrays, because names of columns may
+   *  repeat. */
+  run({ sql }, text) {
+    return sql.unsafe(text).values();
+  }
+
+  rows(result) {
+    return result;
+  }
+
+  columns(result) {
+    return result.columns?.map(({ type }) => type) ?? null;
+  }
+
+  changed(result) {
+    return result.columns?.length ? 0 : (result.count ?? 0);
+  }
+
+  inserter(text) {
+    const { sql } = this.connection;
+    const pieces = template(text.split(/\$\d+/));
+    return (...values) => sql(pieces, ...values);
+  }
+
+  multirow({ table, file }, start, stop) {
+    const { sql } = this.connection;
+    return sql`INSERT INTO ${sql(identifier(table))} VALUES ${sql(file.rows(start, stop))}`;
+  }
+
+  async copy({ table, file }, start, stop) {
+    const { sql } = this.connection;
+    const stream = await sql.unsafe(`COPY ${identifier(table)} FROM STDIN`).writable();
+    const end = finished(stream);
+    for (const text of file.lines(start, stop)) {
+      if (!stream.write(text)) {
+        await Promise.race([once(stream, "drain"), end]);
+      }
+    }
+    stream.end();
+    await end;
+  }
+
+  identity() {
+    return { driver_version: `postgres.js ${versionOf("postgres")}` };
+  }
+
+  Session(connection, isOwn) {
+    return new PostgresJsSession(this, connection, isOwn);
+  }
+}
+
+class PostgresJsSession extends PostgresSession {
+  /** By a tagged template, as its manual does: what such a template says is prepared, and kept. */
+  prepare(pieces) {
+    const { sql } = this.connection;
+    const strings = template(pieces);
+    return (...values) => sql(strings, ...values).values();
+  }
+
+  simple(pieces) {
+    const { sql } = this.connection;
+    const text = this.text(pieces);
+    return (...values) => sql.unsafe(text, values, { prepare: false, simple: false }).values();
+  }
+}
+
+/** The strings of a tagged template. */
+const template = (pieces) => Object.assign([...pieces], { raw: [...pieces] });

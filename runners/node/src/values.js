@@ -1,0 +1,42 @@
+// Values of rows in the form of the contract: JSON's own, and `{"blob": "00ff"}` for bytes.
+
+/** A value of any type that a driver fetched, as JSON. */
+export function toJson(value) {
+  switch (typeof value) {
+    case "number":
+      return number(value);
+    case "string":
+      return JSON.stringify(value);
+    case "bigint":
+      return value.toString();
+    case "boolean":
+      return value ? "1" : "0";
+  }
+  if (value === null || value === undefined) {
+    return "null";
+  }
+  if (value instanceof Uint8Array) {
+    return `{"blob":"${Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")}"}`;
+  }
+  // Dates, and other types that JSON lacks: as they print.
+  return JSON.stringify(value instanceof Date ? value.toISOString() : String(value));
+}
+
+/** A number. JSON has no infinities and no NaN: they are written by name. A whole number beyond 2⁵³ may have been
+ *  rounded when the driver made a JavaScript number of it, so it is written as a real. */
+function number(value) {
+  if (Number.isFinite(value)) {
+    const text = String(value);
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && !text.includes("e") ? `${text}.0` : text;
+  }
+  return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"inf"' : '"-inf"';
+}
+
+/** The number of a text of digits, exactly; a decimal without a fraction to show is whole, as every runner reads it. */
+export function numberOf(text) {
+  if (/^-?\d+$/.test(text)) {
+    const found = Number(text);
+    return Number.isSafeInteger(found) ? found : BigInt(text);
+  }
+  return Number(text);
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { codeOf, primary } from "../src/drivers/sqlite/codes.js";
+import { tls } from "../src/drivers/server.js";
+import { identifier } from "../src/drivers/sql.js";
+import { Failure, ownFault } from "../src/failure.js";
+import "./support.js";
+
+test("names of SQLite's errors have their codes", () => {
+  assert.equal(codeOf("SQLITE_BUSY"), 5);
+  assert.equal(codeOf("SQLITE_BUSY_SNAPSHOT"), 517);
+  assert.equal(codeOf("SQLITE_CONSTRAINT_UNIQUE"), 2067);
+  // One that is not in the list has its primary code.
+  assert.equal(codeOf("SQLITE_IOERR_FSYNC"), 10);
+  assert.equal(codeOf("nonsense"), 0);
+  assert.equal(primary(2067), 19);
+});
+
+test("only names of tables stand in statements", () => {
+  assert.equal(identifier("t_1"), "t_1");
+  assert.throws(() => identifier("t; DROP TABLE t"), Failure);
+});
+
+test("modes of TLS are those of Node.js", () => {
+  assert.equal(tls("disable", {}), undefined);
+  assert.equal(tls("require", {}).rejectUnauthorized, false);
+  assert.equal(tls("verify-ca", {}).checkServerIdentity(), undefined);
+  assert.equal(tls("verify-full", {}).checkServerIdentity, undefined);
+  assert.throws(() => tls("verify-ca", { ca: "/nowhere/ca" }), /the file of the option for ca cannot be used/);
+});
+
+test("options of a URL that a driver does not have are refused", async () => {
+  const server = (options) => ({ host: "h", user: "u", options });
+  const job = (options) => ({ engine: "e", driver: "d", build: "system", tests: [], server: server(options) });
+  const modules = [
+    ["postgres/pg", "sslmode", "require"],
+    ["mysql/mysql2", "ssl-mode", "REQUIRED"],
+  ];
+  for (const [module, known, mode] of modules) {
+    const Driver = (await import(`../src/drivers/${module}.js`)).default;
+    assert.throws(() => new Driver(job({ nonsense: "1" })), new RegExp(`option 'nonsense'.*${known}`));
+    assert.throws(() => new Driver(job({ [known]: "maybe" })), /maybe/i);
+    assert.equal(new Driver(job({ [known]: mode })).options.ssl.rejectUnauthorized, false);
+  }
+});
+
+test("an error in the runner names its place", () => {
+  assert.match(
+    ownFault(new TypeError("x is not\na function")),
+    /TypeError: x is not a function at .*drivers.test.js:\d+/,
+  );
+});

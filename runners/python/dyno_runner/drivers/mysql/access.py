@@ -1,0 +1,97 @@
+"""Connects to a server."""
+
+from typing import Any
+
+import pymysql
+from pymysql.constants import CLIENT
+
+from ...contract import Server
+from ...failure import Failure, one_line
+from ..listed import JobSql
+from ..server import Access
+from .errors import code_of, number_of, words_of
+from .options import parse
+
+# MySQL's usual port.
+PORT = 3306
+# Most bytes of a socket's path: one less than the kernel's `sun_path`.
+LONGEST_PATH = 107
+
+# What to do about a connection that failed, for the usual reasons.
+ADVICE = {
+    1045: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
+    1698: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
+    1044: "; name a database in the URL that the user may enter, or none",
+    1049: "; name a database in the URL that the user may enter, or none",
+    1040: "; the server lets in no more: take fewer clients, close other connections, or raise its "
+    "max_connections",
+    1203: "; the server lets in no more of one account: take fewer clients, or raise its "
+    "max_user_connections",
+    1226: "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH "
+    "MAX_USER_CONNECTIONS …)",
+    2002: "; is the server running, and does it listen there?",
+    2003: "; is the server running, and does it listen there? Else check the host's name",
+    2061: "; the server wants an encrypted connection or another plugin: try ?ssl-mode=REQUIRED",
+}
+
+
+class MySqlAccess(Access):
+    """A server that PyMySQL reaches."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        # Read once: a program that connects often does not read its certificates each time.
+        self._options = parse(server.options)
+
+    def connect(self, database: str | None) -> Any:
+        server = self._server
+        try:
+            connection = pymysql.connect(
+                **_address(server),
+                **self._options,
+                user=server.user,
+                password=server.password or "",
+                database=database,
+                charset="utf8mb4",
+                # Each statement commits on its own, as in the other engines, unless a suite says otherwise.
+                autocommit=True,
+                local_infile=True,
+                # An UPDATE counts the rows that it finds.
+                client_flag=CLIENT.FOUND_ROWS,
+            )
+            # Older PyMySQLs continue in plain text where the server does not offer TLS.
+            if "ssl" in self._options and not connection._secure:
+                connection.close()
+                raise Failure(
+                    f"cannot connect to {server.host}: the connection is not encrypted, and ssl-mode asks "
+                    "for that"
+                )
+            with connection.cursor() as cursor:
+                # The server's own choice of collation for it, which the driver's may not be.
+                cursor.execute("SET NAMES utf8mb4")
+            return connection
+        except pymysql.Error as error:
+            advice = ADVICE.get(number_of(error), "")
+            raise Failure(f"cannot connect to {server.host}: {words_of(error)}{advice}") from None
+        except OSError as error:
+            raise Failure(f"cannot connect to {server.host}: {one_line(error)}") from None
+
+    def sql(self, connection: Any) -> JobSql:
+        cursor = connection.cursor()
+
+        def run(sql: str) -> Any:
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+        return JobSql(run, pymysql.Error, code_of, words_of)
+
+
+def _address(server: Server) -> dict[str, Any]:
+    if not server.host.startswith("/"):
+        return {"host": server.host, "port": server.port or PORT}
+    if len(server.host.encode()) > LONGEST_PATH:
+        raise Failure(
+            f"the path of the socket {server.host} is too long: the kernel takes {LONGEST_PATH} bytes; use "
+            "a folder with a shorter name"
+        )
+    return {"unix_socket": server.host}
