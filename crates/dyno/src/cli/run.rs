@@ -107,7 +107,7 @@ pub struct RunArgs {
     /// states a size
     #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
     pub cache: Option<Caches>,
-    /// GateLimit each runner to this much memory, the kernel's file cache included: 256MiB
+    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
     /// After the measured trials, run three more that time each single operation of key-value tests
