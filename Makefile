@@ -81,11 +81,14 @@ check: lint
 
 # What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
 TRIES ?= 10000
+# Seconds for each fuzz target.
+FUZZ ?= 600
 soak: needs build
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
 	$(TEST_PACKAGES)
+	sh scripts/fuzz.sh $(FUZZ)
 
 # dyno's own cost over programs written by hand in C, dyno import beside other ways to load, and how long proofs take.
 bench: build
