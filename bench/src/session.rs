@@ -111,20 +111,7 @@ impl Session {
         let selection = select(&suite, measured.only)?;
         let plan = Plan::new(&suite, &parameters, contenders, &selection, &scratch.inputs(), None)?;
         let compared = &plan.contenders[..plan.contenders.len() - 1];
-        let tests = plan.tests.len();
-        let comparisons = compared.iter().enumerate().flat_map(|(place, contender)| {
-            let suite = (!measured.loads).then_some((None, tests));
-            let loads = loads::of(contender).iter().filter(|_| measured.loads);
-            suite.into_iter().chain(loads.map(|load| (Some(*load), 1))).map(move |(load, tests)| Comparison {
-                contender: place,
-                label: contender.label.clone(),
-                load,
-                server: contender.engine.is_server(),
-                pairs: vec![Vec::new(); tests],
-                cpu: vec![Vec::new(); tests],
-            })
-        });
-        let comparisons = comparisons.collect();
+        let comparisons = comparisons(compared, plan.tests.len(), measured);
         let runners = compared.iter().map(|contender| contender.runner.name.as_str());
         let references = References::build(&home.programs, measured.suite, runners)?;
         let sharing = Sharing::default();
@@ -272,6 +259,23 @@ impl Session {
         nix::unistd::sync();
         self.scratch.trial().context("no folder for a database")
     }
+}
+
+/// A comparison with C for each contender: of the suite's tests, or of each way of loading rows.
+fn comparisons(contenders: &[Contender], tests: usize, measured: &Measured) -> Vec<Comparison> {
+    let compared = contenders.iter().enumerate().flat_map(|(place, contender)| {
+        let suite = (!measured.loads).then_some((None, tests));
+        let loads = loads::of(contender).iter().filter(|_| measured.loads);
+        suite.into_iter().chain(loads.map(|load| (Some(*load), 1))).map(move |(load, tests)| Comparison {
+            contender: place,
+            label: contender.label.clone(),
+            load,
+            server: contender.engine.is_server(),
+            pairs: vec![Vec::new(); tests],
+            cpu: vec![Vec::new(); tests],
+        })
+    });
+    compared.collect()
 }
 
 /// The times of the samples of a trial.

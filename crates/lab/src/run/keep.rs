@@ -82,16 +82,20 @@ impl Runner<'_> {
         };
         run.trials.push(record.clone());
         self.observer.trial_ends(&record, run);
-        let failures = &mut state.failures[index];
+        self.count_failure(&mut state.failures[index], record, asks_in_vain, run);
+        TrialStep::Done
+    }
+
+    /// Counts a contender's failures in a row after its trial, and reports it when there are too many: it has no more trials.
+    fn count_failure(&mut self, failures: &mut u32, record: TrialRecord, asks_in_vain: bool, run: &Run) {
         *failures = match record.failure {
             None => 0,
             Some(_) if asks_in_vain => MAX_FAILURES,
             Some(_) => *failures + 1,
         };
         if let Some(failure) = record.failure.filter(|_| *failures == MAX_FAILURES) {
-            self.observer.dropped(index, &failure, run);
+            self.observer.dropped(record.contender, &failure, run);
         }
-        TrialStep::Done
     }
 
     /// The samples of a trial with what its runner does not know of them.

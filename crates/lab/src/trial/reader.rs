@@ -1,7 +1,9 @@
 //! Reads what a runner says: events in the contract's order, collected into a trial.
 
 use dyno_engine::Protocol;
-use dyno_protocol::{ClientPart, ClientsReady, Event, Hello, Job, PROTOCOL, Sample, Test, Waiting, Work};
+use dyno_protocol::{
+    ClientPart, ClientsReady, Event, Failed, Hello, Job, PROTOCOL, Sample, Test, Waiting, Work,
+};
 use dyno_record::Answer;
 
 use super::running::OutputEnd;
@@ -159,27 +161,32 @@ impl Reader {
                 self.state = State::Between;
             }
             (Event::Answer { test, rows }, State::Between) => {
-                let last = self.trial.samples.last().map(|sample| &sample.test);
-                let answer = self.trial.answers.last_mut().filter(|_| last == Some(&test));
-                let answer = answer.ok_or_else(|| unexpected(self.state))?;
-                for row in &rows {
-                    answer.push(row);
-                }
+                let answer = self.answer_of(&test).ok_or_else(|| unexpected(State::Between))?;
+                rows.iter().for_each(|row| answer.push(row));
             }
-            (Event::Failed(failed), State::Hello | State::Between | State::Running) => {
-                let message = match &self.server {
-                    Some((speaks, user)) => dyno_engine::advice(&failed, *speaks, user),
-                    None => failed.message,
-                };
-                let message = shortened(&message, LONGEST_MESSAGE);
-                self.trial.outcome = Outcome::Failed { test: failed.test, message };
-                self.state = State::Failed;
-            }
+            (Event::Failed(failed), State::Hello | State::Between | State::Running) => self.fail(failed),
             (Event::Bye {}, State::Failed) => self.state = State::Ended,
             (Event::Bye {}, State::Between) if self.next_test().is_none() => self.state = State::Ended,
             (_, state) => return Err(unexpected(state)),
         }
         Ok(if self.state == State::Ended { EventMeaning::Last } else { EventMeaning::More })
+    }
+
+    /// The answer to a test, if it is the one whose sample came last.
+    fn answer_of(&mut self, test: &str) -> Option<&mut Answer> {
+        let last = self.trial.samples.last();
+        last.filter(|sample| sample.test == test).and(self.trial.answers.last_mut())
+    }
+
+    /// Takes the runner's own word that it failed, with what to do about it.
+    fn fail(&mut self, failed: Failed) {
+        let message = match &self.server {
+            Some((speaks, user)) => dyno_engine::advice(&failed, *speaks, user),
+            None => failed.message,
+        };
+        let message = shortened(&message, LONGEST_MESSAGE);
+        self.trial.outcome = Outcome::Failed { test: failed.test, message };
+        self.state = State::Failed;
     }
 
     /// Returns true if a runner that waits has used its turn, and has something left to do.
