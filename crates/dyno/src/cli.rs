@@ -153,8 +153,8 @@ pub enum Command {
     /// Measure which differences this machine can show
     ///
     /// dyno compares each contender with copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and
-    /// 10 %. It shows how often runs of 10, 30 and 60 seconds find these, and how often they call equals different. All
-    /// options of `dyno run` apply; the run is kept like any other.
+    /// 10 %. It shows how often runs of 10, 30 and 60 seconds find these, and how often they call equals different. The
+    /// options of `dyno run` that say what runs, how long and where apply, and the run is kept like any other.
     #[command(before_help = examples::CALIBRATE)]
     Calibrate(Box<CalibrateArgs>),
     /// Show what on this machine disturbs measurement

@@ -273,6 +273,7 @@ fn a_run_file_cannot_steer_the_terminal() {
     }
     run["contenders"][0]["hello"]["engine_version"] = nasty.into();
     run["trials"][0]["failure"] = serde_json::json!({ "message": nasty });
+    run["contenders"][1]["reason"] = "right \u{202e} to left".into();
     fs::create_dir(place.path("results")).unwrap();
     place.write("results/run.json", &run.to_string());
     for arguments in [
@@ -287,6 +288,12 @@ fn a_run_file_cannot_steer_the_terminal() {
         let result = place.dyno(arguments).without_panic();
         assert!(!format!("{}{}", result.stdout, result.stderr).is_empty(), "{arguments}");
         assert_plain(&result);
+    }
+    for page in ["page.html", "page.md"] {
+        place.dyno(&format!("report results/run.json -o {page}")).exits(0);
+        let text = fs::read_to_string(place.path(page)).unwrap();
+        let steering = text.chars().find(|letter| dyno_show::steers(*letter));
+        assert_eq!(steering, None, "{page} holds a character that steers a terminal");
     }
     // A recorded run whose name is invalid is not run again.
     run["suite"]["text"] = fs::read_to_string(repository().join("suites/speedtest.toml"))

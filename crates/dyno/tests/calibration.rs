@@ -11,7 +11,7 @@ fn a_machine_is_calibrated_and_later_tables_say_so() {
     let is_busy = calibrated.stdout.contains("dyno does not keep them");
     let calibrated = calibrated.exits(if is_busy { 3 } else { 0 });
     let calibrated = calibrated.prints("sqlite:memory: an equal copy takes");
-    let calibrated = calibrated.prints("10% slower is found, by the mean");
+    let calibrated = calibrated.prints("draws that find 10% slower, by the mean");
     // The library and three copies of its file under other names, which are gone when it ends.
     let calibrated = calibrated.prints("4 copies of its library, under different names,");
     let run = dyno_record::load(&place.path("calibrated.jsonl")).unwrap();
@@ -71,10 +71,21 @@ fn disturb(place: &Place) {
 }
 
 #[test]
+fn options_without_effect_are_refused() {
+    let place = Place::new();
+    place.dyno("calibrate --gate time<=3%").exits(2).says("--gate has nothing to judge");
+    place.dyno("calibrate --format json").exits(2).says("calibrate prints one table");
+    place.dyno("calibrate --again none.jsonl --format csv").exits(2).says("calibrate prints one table");
+}
+
+#[test]
 fn too_few_blocks_with_copies_are_not_taken_for_no_copies() {
     let place = Place::new();
-    let calibrate = "calibrate --with sqlite:memory --only 1 --scale 0.1 --trials 2 --quiet -o two.jsonl";
+    let calibrate = "calibrate --with sqlite:memory --only 1 --scale 0.1 --trials 2 -o two.jsonl";
     let result = place.dyno(calibrate).without_panic();
+    // Copies have numbers in what a person reads while it runs, and no path of a folder that is removed afterwards.
+    let result = result.says("sqlite@copy-3:memory ");
+    assert!(!result.stderr.contains("dyno-scratch-"), "{}", result.stderr);
     let result =
         result.prints("What a whole run shares was not measured: that takes copies of the library under");
     assert!(!result.stdout.contains("ran under other names"), "{}", result.stdout);

@@ -243,6 +243,9 @@ fn a_run_file_that_is_damaged_is_reported() {
     place.write("cut.json", &text[..text.len() / 2]);
     place.dyno("show cut.json").exits(2).says("cut.json").without_panic();
     let mut later = good;
+    later["schema"] = json!("dyno-durability/1");
+    place.write("proved.json", &later.to_string());
+    place.dyno("compare proved.json proved.json").exits(2).says("it holds what dyno prove observed");
     later["schema"] = json!("dyno-run/99");
     place.write("later.json", &run_file(&later));
     place.dyno("show later.json").exits(2).says("dyno-run/99");

@@ -114,7 +114,7 @@ fn sizes_of_commits_stand_in_the_table_and_rank_apart() {
         .prints("commits of 100")
         .prints("commits of 1")
         .prints("one commit")
-        .prints("commits more or less at a time");
+        .prints("has commits of another size");
 }
 
 #[test]

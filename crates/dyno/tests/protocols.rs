@@ -1,6 +1,8 @@
 //! An engine that speaks a known protocol is one file: drivers in every language reach it, and nothing else knows
 //! its name.
 
+use std::fs;
+
 use dyno_engine::{is_address, may_hold_password};
 use dyno_protocol::Build;
 
@@ -88,6 +90,23 @@ fn what_cannot_be_started_is_named_by_a_url() {
     let result = place.dyno(run).exits(2).says("the URL begins with the scheme of no engine");
     assert!(!result.stderr.contains("hunter2"));
     assert!(is_address("cockroach+pgx://me:x@h/d") && may_hold_password("cockroach+pgx://me:x@h/d"));
+}
+
+#[test]
+fn a_driver_that_two_runners_have_is_refused() {
+    let place = Place::with_runner("exit 0");
+    let copy = place.path("home/runners/second");
+    fs::create_dir(&copy).unwrap();
+    let text = fs::read_to_string(place.path("home/runners/fake/runner.toml")).unwrap();
+    fs::write(copy.join("runner.toml"), &text).unwrap();
+    let refused = place.dyno("list").exits(4).without_panic();
+    refused
+        .says("runners/fake/runner.toml and")
+        .says("runners/second/runner.toml both have the driver fake/");
+    let renamed = text.replacen("name = \"sh\"", "name = \"other\"", 1);
+    assert_ne!(renamed, text);
+    fs::write(copy.join("runner.toml"), renamed).unwrap();
+    place.dyno("list").exits(4).says("both have the default driver of fake");
 }
 
 /// The name of the only run file.

@@ -1,10 +1,10 @@
 //! The engines and runners that dyno knows, read from their TOML files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use dyno_nearest as nearest;
 use dyno_needs as needs;
 use serde::de::DeserializeOwned;
@@ -50,6 +50,7 @@ impl Registry {
                 runners.extend(programs(runner));
             }
         }
+        only_once(&runners)?;
         Ok(Registry { engines, runners })
     }
 
@@ -81,6 +82,31 @@ impl Registry {
     pub fn dialects(&self) -> BTreeSet<String> {
         self.engines.iter().map(|engine| engine.dialect.clone()).collect()
     }
+}
+
+/// Refuses two drivers that one name would mean, of which the later would hide the other: two of an engine that are
+/// called alike, or two that are its default.
+fn only_once(runners: &[Runner]) -> Result<()> {
+    let mut seen: BTreeMap<(&str, &str), &Path> = BTreeMap::new();
+    for runner in runners {
+        for driver in &runner.drivers {
+            let meanings = [Some(driver.name.as_str()), driver.default.then_some("")];
+            for meaning in meanings.into_iter().flatten() {
+                let Some(first) = seen.insert((&driver.engine, meaning), &runner.folder) else { continue };
+                let what = match meaning {
+                    "" => format!("default driver of {}", driver.engine),
+                    name => format!("driver {}/{name}", driver.engine),
+                };
+                let (first, second) = (first.join("runner.toml"), runner.folder.join("runner.toml"));
+                bail!(
+                    "{} and {} both have the {what}: rename or remove one of them",
+                    first.display(),
+                    second.display()
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The text of `needs`, with names of the list of needs replaced by their descriptions.

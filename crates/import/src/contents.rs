@@ -65,8 +65,8 @@ pub fn check_zeros(sample: &[u8], name: &str) -> Result<()> {
     let zeros = start.iter().filter(|byte| **byte == 0).count();
     ensure!(
         is_parquet(sample) || zeros * 10 < start.len().max(1),
-        "{name} holds many zero bytes at its beginning: it is no text, or UTF-16 without its mark (--encoding utf-16le); \
-         --encoding utf-8 loads it with them"
+        "zero bytes are at least a tenth of the beginning of {name}: it is no text, or UTF-16 without its mark \
+         (--encoding utf-16le); --encoding utf-8 loads it with them"
     );
     Ok(())
 }

@@ -21,7 +21,8 @@ use tempfile::TempDir;
 pub(crate) use mounted::note as note_mount;
 pub use sweep::sweep;
 
-const PREFIX: &str = "dyno-scratch-";
+/// The beginning of the name of every folder of dyno's in a folder for temporary files.
+pub const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
 /// No folder takes so long to get its lock.
 const MAKING: Duration = Duration::from_secs(60);

@@ -147,9 +147,13 @@ impl SampleRecord {
     pub fn left(&self) -> Option<u64> {
         let due = self.due?;
         let known = self.known_left();
-        let ended: u64 = self.sample.classes.iter().map(|class| class.done + class.failed).sum();
         // Older files have no more than their number.
-        Some(if known > 0 { known } else { due.saturating_sub(ended) })
+        Some(if known > 0 { known } else { due.saturating_sub(self.ended()) })
+    }
+
+    /// How many ended within the measured time, with success or without, whenever they were due.
+    pub fn ended(&self) -> u64 {
+        self.sample.classes.iter().map(|class| class.done + class.failed).sum()
     }
 
     /// How many were not done at the end of which it is known how long they had waited.

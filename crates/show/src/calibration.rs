@@ -3,6 +3,7 @@
 use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibrated, Calibration, CopyOffsets, FalseDifferences, OffsetSpread, RunLength};
 
+use crate::report::words::counted;
 use crate::units::{percent, ratio};
 use crate::wrapped;
 
@@ -12,7 +13,7 @@ const LABELS: usize = 46;
 /// A calibration as a table for each contender.
 pub fn render(calibration: &Calibration) -> String {
     let Calibration { suite, tests, blocks, disturbed, rests_on_disturbed, contenders } = calibration;
-    let mut text = format!("{suite}: {tests} tests, {blocks} blocks\n");
+    let mut text = format!("{suite}: {}, {}\n", counted(*tests, "test"), counted(*blocks, "block"));
     if *disturbed > 0 {
         let rest = match rests_on_disturbed {
             true => {
@@ -21,7 +22,7 @@ pub fn render(calibration: &Calibration) -> String {
             false => "they are left out",
         };
         text.push_str(&wrapped(
-            &format!("Other work disturbed {disturbed} of {blocks} blocks: {rest}."),
+            &format!("Other work disturbed {disturbed} of {}: {rest}.", counted(*blocks, "block")),
             "",
             "  ",
         ));
@@ -34,11 +35,13 @@ pub fn render(calibration: &Calibration) -> String {
     let notes = [
         "Each share is of 400 draws from these blocks, five neighbours at a time; a draw has as many blocks as a run of two \
          contenders fits into that time. A draw of more blocks than were measured repeats some of them, and calls equals \
-         different more often than a run of as many new blocks: calibrate for longer before you rely on such a share. Where a \
-         table of all blocks calls the equal copy different, the draws of equals have it as it was; elsewhere either of the two \
-         may be the slower one in a stretch.",
-        "equal: the contender beside itself. Anywhere in the table: in one of its tests or their mean. A slower copy is \
-         found where the table says slower of the mean, or on average of a test.",
+         different more often than a run of as many new blocks: calibrate for longer before you rely on such a share.",
+        "Equals are the contender and its equal copy. The first line is about one table, of all blocks; the shares are \
+         about the draws, each a table of its own, so they may call equals different where that one does not: a draw may \
+         repeat a stretch in which one of the two was slowed. Where the table of all blocks calls the equal copy \
+         different, the draws have it as it was; elsewhere either of the two may be the slower one in a stretch. \
+         Anywhere: in one test of the table or in the mean. A slower copy is found where the table says slower of the \
+         mean, or on average of a test.",
         "No interval of a run covers what its blocks share, such as where a file lies in memory: copies of one file under \
          other names show it. Each trial is a process of its own, so what a restart of an embedded engine changes is in the \
          intervals; a server starts once in a run, and `dyno rerun` starts it again.",
@@ -66,12 +69,12 @@ fn table(contender: &Calibrated) -> String {
             "and the blocks are too few to call it different".to_owned()
         }
         FalseDifferences { by_mean: false, tests: 0, .. } => {
-            "and a table of all blocks calls it different nowhere".to_owned()
+            "and the table of all blocks calls it different nowhere".to_owned()
         }
         FalseDifferences { by_mean, tests, .. } => {
             let tests = format!("in {tests} {}", if tests == 1 { "test" } else { "tests" });
             format!(
-                "and a table of all blocks calls it different {tests}{}",
+                "and the table of all blocks calls it different {tests}{}",
                 if by_mean { " and by the mean" } else { "" }
             )
         }
@@ -85,17 +88,19 @@ fn table(contender: &Calibrated) -> String {
         let cells: String = contender.spans.iter().map(|span| format!("{:>10}", cell(span))).collect();
         text.push_str(&format!("{label:<LABELS$}{cells}\n"));
     };
-    line("a run of", &|span| format!("{} s", span.seconds));
-    line("has blocks", &|span| span.blocks.to_string());
-    line("equals called different, by the mean", &|span| share(span, span.alarms.by_mean));
-    line("equals called different, anywhere in the table", &|span| share(span, span.alarms.in_table));
+    line("draws as long as a run of", &|span| format!("{} s", span.seconds));
+    line("blocks in each draw", &|span| span.blocks.to_string());
+    line("draws that call equals different, by the mean", &|span| share(span, span.alarms.by_mean));
+    line("draws that call equals different, anywhere", &|span| share(span, span.alarms.in_table));
     let slowdowns = contender.spans.first().map(|span| span.found.len()).unwrap_or_default();
     for place in 0..slowdowns {
         let slower = percent(contender.spans[0].found[place].slowdown);
-        line(&format!("{slower} slower is found, by the mean"), &|span| {
+        line(&format!("draws that find {slower} slower, by the mean"), &|span| {
             share(span, span.found[place].by_mean)
         });
-        line(&format!("{slower} slower is found, in a test"), &|span| share(span, span.found[place].by_test));
+        line(&format!("draws that find {slower} slower, in a test"), &|span| {
+            share(span, span.found[place].by_test)
+        });
     }
     text.push_str(&wrapped(&copies(contender.copies.as_ref()), "", "  "));
     text.push('\n');

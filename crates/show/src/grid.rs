@@ -154,11 +154,8 @@ pub fn shows_rates(verdict: &Verdict) -> bool {
 }
 
 fn mean_of(summary: &SummaryVerdict, ratio: &Ratio, detail: Detail, rates: bool) -> String {
-    let mark = match (summary.same_level, summary.difference) {
-        (false, _) => " ‡",
-        (true, difference) => mark_of(difference),
-    };
-    format!("{}{mark}", in_words(ratio, detail, rates))
+    let unequal = if summary.same_level { "" } else { " ‡" };
+    format!("{}{}{unequal}", in_words(ratio, detail, rates), mark_of(summary.difference))
 }
 
 fn summary_row(verdict: &Verdict, places: &[usize], baseline: usize, detail: Detail) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use dyno_record::Run;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, CellStanding};
 use crate::differences::{ComparedFigure, Differences};
 use crate::pairs::logs_by_block;
 use crate::statistics::Best;
@@ -42,12 +42,15 @@ pub(crate) fn rivals_in_tests(run: &Run, tests: &[TestVerdict]) -> Vec<Rivals> {
     let lines = lines.filter(|(_, (quantity, _))| quantity.scatters());
     let rivals = lines.flat_map(|(place, (_, cells))| {
         classes.iter().map(move |(_, members)| {
-            let cells: Vec<&Cell> = cells
-                .iter()
-                .filter(|cell| cell.is_comparable() && members.contains(&cell.contender))
-                .collect();
+            let members = cells.iter().filter(|cell| members.contains(&cell.contender));
+            // A figure that hides what its clients waited may be the smallest of all: no other is the fastest beside
+            // it.
+            let is_uneven = members.clone().any(|cell| matches!(cell.standing, CellStanding::Uneven(_)));
+            let cells: Vec<&Cell> = members.filter(|cell| cell.is_comparable()).collect();
             let logs = cells.iter().map(|cell| logs_by_block(run, &cell.points)).collect();
-            Rivals::new(ComparedFigure::Line(place), cells.iter().map(|cell| cell.contender).collect(), logs)
+            let contenders = cells.iter().map(|cell| cell.contender).collect();
+            let rivals = Rivals::new(ComparedFigure::Line(place), contenders, logs);
+            if is_uneven { Rivals { best: None, ..rivals } } else { rivals }
         })
     });
     rivals.filter(|rivals| rivals.contenders.len() > 1).collect()

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::keep_calibration;
 use dyno_lab::scratch::{Scratch, default_parent};
@@ -15,7 +15,7 @@ use dyno_verdict::{Calibration, RunLength, calibrate};
 
 use super::outcome::{AsInput, Exit, print};
 use super::run::{Outputs, perform, typed};
-use crate::cli::CalibrateArgs;
+use crate::cli::{CalibrateArgs, OutputFormat, RunArgs};
 use crate::terminal::say;
 
 /// The suite that is used where the command line names none.
@@ -29,6 +29,7 @@ const SLOWDOWNS: [&str; 5] = ["0%", "1%", "3%", "5%", "10%"];
 /// Calibrates, or shows the calibration of an earlier run.
 pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     let CalibrateArgs { again, copies, mut run } = arguments;
+    check_options(&run).input()?;
     if let Some(path) = again {
         let run = dyno_record::load(&path).input()?;
         check(run.schedule.sustain.is_some()).input()?;
@@ -80,6 +81,19 @@ fn copy_of(library: &Path, folder: &Path) -> Result<PathBuf> {
     let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(library, &copy));
     copied.with_context(|| format!("cannot copy {} to {}", library.display(), copy.display()))?;
     Ok(copy)
+}
+
+/// Refuses options that would have no effect here.
+fn check_options(run: &RunArgs) -> Result<()> {
+    ensure!(
+        run.gate.is_empty(),
+        "calibrate compares a contender with its own copies, so --gate has nothing to judge: use it with `dyno run`"
+    );
+    ensure!(
+        run.show.format == OutputFormat::Table,
+        "calibrate prints one table: leave --format out; `dyno show` prints the run that it keeps in every format"
+    );
+    Ok(())
 }
 
 /// Refuses a search for a rate: its trials have no figures that slower copies could show in.

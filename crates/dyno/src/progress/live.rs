@@ -11,6 +11,8 @@ use dyno_show::{WIDTH, safe, units};
 use dyno_verdict::statistics::median;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::copies::by_number;
+
 /// The width of a contender's column.
 const COLUMN: usize = 15;
 /// The width in columns at which a test's title is cut.
@@ -109,7 +111,7 @@ impl Live {
         let header: String = contenders[shown.clone()]
             .iter()
             .map(|(index, label)| {
-                let text = format!("{:>COLUMN$}", cut(label, COLUMN - 1));
+                let text = format!("{:>COLUMN$}", cut(&by_number(label), COLUMN - 1));
                 if Some(*index) == now.contender { strong(&text) } else { text }
             })
             .collect();
@@ -132,7 +134,7 @@ impl Live {
 /// `block 3, sqlite:wal, test 6 of 15; 0:42 left`.
 fn headline(run: &Run, now: Now, left: Option<Duration>) -> String {
     let mut parts = vec![if now.block == 0 { "warm-up".to_owned() } else { format!("block {}", now.block) }];
-    parts.extend(now.contender.map(|contender| run.contenders[contender].label.clone()));
+    parts.extend(now.contender.map(|contender| by_number(&run.contenders[contender].label)));
     parts.extend(now.test.map(|test| format!("test {} of {}", test + 1, run.tests.len())));
     let about = if run.schedule.trials.is_some() { "about" } else { "at most" };
     parts.extend(left.map(|left| format!("{about} {}:{:02} left", left.as_secs() / 60, left.as_secs() % 60)));

@@ -1,5 +1,6 @@
 //! Progress on the terminal while dyno works.
 
+mod copies;
 mod import;
 mod live;
 mod run;

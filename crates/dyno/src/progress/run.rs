@@ -12,6 +12,7 @@ use dyno_protocol::{Class, Interval, quantile};
 use dyno_record::{Failure, Run, SampleRecord, TrialRecord};
 use dyno_show::units;
 
+use super::copies::by_number;
 use super::live::{Live, Now};
 use crate::terminal;
 
@@ -100,8 +101,8 @@ impl Progress {
     fn say(&self, line: &str) {
         match &self.kind {
             Kind::Quiet => {}
-            Kind::Lines => terminal::say(line),
-            Kind::Live(live) => live.say(line),
+            Kind::Lines => terminal::say(&by_number(line)),
+            Kind::Live(live) => live.say(&by_number(line)),
         }
     }
 
@@ -135,6 +136,15 @@ impl Progress {
         let times: Vec<String> =
             times.into_iter().map(|(label, time)| format!("{label} {}", units::duration(time))).collect();
         self.say(&format!("{}: {}", block_name(self.now.block), times.join(", ")));
+    }
+}
+
+/// The purpose of a trial whose time is part of no figure.
+fn purpose(trial: &TrialRecord) -> &'static str {
+    match (trial.counted, trial.latency) {
+        (true, _) => " (counting)",
+        (_, true) => " (timing each operation)",
+        _ => "",
     }
 }
 
@@ -246,7 +256,8 @@ impl Observer for Progress {
             let time = trial.samples.iter().map(|sample| sample.sample.section.nanoseconds as f64).sum();
             // A trial without a sample took no time that says anything.
             if !trial.samples.is_empty() {
-                self.block_times.push((contender.label.clone(), time));
+                let label = format!("{}{}", contender.label, purpose(trial));
+                self.block_times.push((label, time));
             }
         }
         if let Some(failure) = &trial.failure {

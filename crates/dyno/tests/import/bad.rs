@@ -164,7 +164,7 @@ fn bad_files_are_reported_and_leave_nothing() {
         ("empty.csv", "empty.csv is empty"),
         ("quote.csv", "quote.csv:3: \"3, \\\"4\\n5,6\\n\" has a quote that is never closed"),
         ("many.csv", "many.csv:3: \"1, 2, 3\" has 3 fields, not 2"),
-        ("zero.csv", "zero.csv holds many zero bytes"),
+        ("zero.csv", "zero bytes are at least a tenth of the beginning of zero.csv"),
         ("wide.csv", "too many columns on wide"),
         ("long.csv", "long.csv:2001: the record that begins here is longer than 128 MiB"),
         ("long.csv --memory 16MiB", "longer than 4 MiB; more --memory holds longer ones"),
@@ -264,7 +264,7 @@ fn an_import_that_cannot_print_its_summary_is_an_import() {
     let mut command = place.command();
     command.args(["import", "t.csv", "--into", "a.db"]).stdout(full);
     let result = crate::common::Result::from(command.output().unwrap()).without_panic();
-    result.exits(0).says("1 rows are loaded, but: cannot write the result");
+    result.exits(0).says("1 row is loaded, but: cannot write the result");
     assert_eq!(query(&place.path("a.db"), "SELECT id FROM t"), json!([[1]]));
 }
 

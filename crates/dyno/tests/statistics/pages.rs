@@ -192,10 +192,29 @@ fn a_price_is_said_where_it_is_shown() {
         prices += usize::from(equals.contains("that is a price"));
     }
     assert!(prices <= 4, "{prices} of 40 pages name a price of equals");
+    // The rows below may show differences, so the sentence says that it is about the mean.
+    assert!(said(8, 1.0).contains("by the geometric mean over 15 tests"), "{}", said(8, 1.0));
     assert!(
         said(8, 2.0)
             .contains("the time of c0, by the geometric mean over 15 tests: that is a price, and no rank")
     );
+}
+
+/// A price that is not shown has the mark of one that the trials do not show, beside that of unequal safety.
+#[test]
+fn a_mean_of_an_unequal_contender_that_shows_nothing_is_marked() {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let page = Page { contenders: 2, tests: 3, blocks: 8, scatter: Scatter::Normal(0.3) };
+    let mut run = page.run(&mut rng, |_, _, _| 1.0);
+    let safety = run.contenders[1].safety.as_mut().unwrap();
+    safety.level = dyno_record::Level::None;
+    safety.consistent = false;
+    let verdict = judge(&run);
+    assert!(matches!(verdict.summaries[1].difference, Some(Difference::None(_))));
+    let table = dyno_show::render_table(&verdict, dyno_show::TableOptions::default());
+    let mean = table.lines().find(|line| line.trim_start().starts_with("geometric mean")).unwrap();
+    assert!(mean.contains("? ‡"), "{mean}");
+    assert!(table.contains("? the trials do not show which is faster"), "{table}");
 }
 
 /// The share of pages on which a second contender that is slower by `factor` is found: by the mean, and in its first test.

@@ -121,6 +121,11 @@ fn header_of_texts(
     if plain > 0 {
         return Ok(Choice::new(true, "words stand above texts that all hold digits"));
     }
+    if rest.iter().all(|record| record.len() != first.len()) {
+        return Err(either(
+            "it has words, and the beginning of the file has no other record of as many fields",
+        ));
+    }
     Err(either("it has words, as the records below it have"))
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::line::Line;
 use super::{page, seal};
-use crate::{Run, SCHEMA};
+use crate::{DURABILITY_SCHEMA, Run, SCHEMA};
 
 /// The version whose files are one JSON object, the run with all of its trials.
 const WHOLE: &str = "dyno-run/1";
@@ -48,6 +48,9 @@ fn parse_run(text: &str, path: &Path) -> Result<Run> {
     let mut run = match schema(text, first, path)?.as_str() {
         SCHEMA => lines(first, rest, path)?,
         WHOLE => serde_json::from_str(text).map_err(|error| anyhow!("{name}:{}: {error}", error.line()))?,
+        DURABILITY_SCHEMA => {
+            bail!("{name} is no run: it holds what dyno prove observed, which dyno show and dyno report read")
+        }
         other => bail!(
             "{name} has the schema '{other}', and this dyno reads {SCHEMA} and {WHOLE}; use the dyno that wrote it"
         ),

@@ -13,7 +13,7 @@ use crate::{grid, headings, units};
 pub fn marks(verdict: &Verdict) -> Vec<String> {
     let cells = || grid::cells(verdict);
     let mut lines: Vec<String> = fastest_mark(verdict).into_iter().collect();
-    let means = verdict.summaries.iter().filter(|mean| mean.same_level).map(|mean| mean.difference);
+    let means = verdict.summaries.iter().map(|mean| mean.difference);
     let margin = verdict.about.schedule.margin;
     lines.extend(no_difference(cells().map(|cell| cell.difference).chain(means).flatten(), margin));
     lines.extend(figure_marks(verdict));
@@ -46,11 +46,11 @@ fn unequal_mark(verdict: &Verdict) -> Option<String> {
         (differ(safety), format!("safer or less safe than {label}")),
         (
             differ(|one, other| one.commits != other.commits),
-            format!("commits more or less at a time than {label}"),
+            format!("has commits of another size than {label}"),
         ),
         (
             differ(|one, other| one.isolation != other.isolation),
-            format!("keeps transactions apart more or less than {label}"),
+            format!("has another isolation level than {label}"),
         ),
         (marked.iter().any(Option::is_none) || own.is_none(), "its level is not known".to_owned()),
     ];
@@ -99,11 +99,11 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
-            "* fastest among {}: every other one is shown to be slower by more than {}, with all comparisons of the table \
-             counted",
+            "* fastest among {} whose figures count: every other one is shown to be slower by more than {}, with all \
+             comparisons of the table counted",
             match (headings::ranks_by_commits(verdict), headings::ranks_by_isolation(verdict)) {
-                (true, _) => "those equally safe that commit as much",
-                (_, true) => "those equally safe with the same isolation",
+                (true, _) => "contenders equally safe that commit as much",
+                (_, true) => "contenders equally safe with the same isolation",
                 _ => "contenders equally safe",
             },
             units::percent(verdict.about.schedule.margin),
@@ -173,9 +173,9 @@ fn uneven(verdict: &Verdict) -> Option<String> {
     }
     (!found.is_empty()).then(|| {
         format!(
-            "§ most of these operations were quick, and a few waited long for those of other clients: more than half of the \
-             clients' time lies beyond this figure ({}). It hides how long a client waits, so dyno does not rank it; --rate \
-             or --sustain measures how long users wait",
+            "§ most of these operations were quick, and a few took long: more than half of the clients' time lies beyond \
+             this figure ({}). It hides how long a client waits, for other clients or for a processor, so dyno does not rank \
+             it; --rate or --sustain measures how long users wait",
             found.join("; ")
         )
     })

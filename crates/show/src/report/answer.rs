@@ -110,20 +110,22 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     let baseline = verdict.label(verdict.baseline);
+    let over = format!("by the geometric mean over {}", counted(summary.tests, "test"));
     let price = match summary.difference? {
         Difference::Faster | Difference::Slower => format!(
-            "It takes {} the time of {baseline}, by the geometric mean over {}: that is a price, and no rank",
+            "It takes {} the time of {baseline}, {over}: that is a price, and no rank",
             ratio_with_interval(&mean),
-            counted(summary.tests, "test")
         ),
         Difference::None(NoDifference::TooFewSamples) => {
             format!("Its trials are too few to compare its time with that of {baseline}")
         }
         Difference::None(NoDifference::Close) => format!(
-            "Its time is within {} of that of {baseline}",
+            "Its time is within {} of that of {baseline}, {over}",
             units::percent(verdict.about.schedule.margin)
         ),
-        Difference::None(_) => format!("No difference between its time and that of {baseline} is shown"),
+        Difference::None(_) => {
+            format!("No difference between its time and that of {baseline} is shown {over}")
+        }
     };
     Some(format!(
         "{} has no equal here, so dyno does not rank it ({}). {price}.",

@@ -8,9 +8,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::{Environment, UndefinedBehavior, Value, escape_formatter};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+
+use crate::safe;
 
 /// Observable Plot and the parts of d3 it uses, as `make report-assets` built it.
 const LIBRARY: &str = include_str!("../../report/vendor/plot.min.js");
@@ -24,7 +26,7 @@ const SCRIPTS: [&str; 4] = [
     include_str!("../../report/page.js"),
 ];
 
-/// The templates by name. Those that end in `.html` escape what is put into them.
+/// The templates by name. Those that end in `.html` escape what is put into them, with control characters spelled out.
 const TEMPLATES: [(&str, &str); 12] = [
     ("page.html", include_str!("../../report/templates/page.html")),
     ("head.html", include_str!("../../report/templates/head.html")),
@@ -82,6 +84,10 @@ fn set_in(template: &str, context: BTreeMap<&str, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(syntax()?);
+    environment.set_formatter(|output, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(output, state, &Value::from(safe(text).as_ref())),
+        None => escape_formatter(output, state, value),
+    });
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).with_context(|| format!("the template {name} is wrong"))?;
     }
@@ -109,11 +115,24 @@ fn policy(scripts: &[&str], style: &str) -> String {
     )
 }
 
-/// JSON for a `script` element that holds data. No `<` is left in it, so nothing in it can end the element.
+/// JSON for a `script` element that holds data. No `<` is left in it, so nothing in it can end the element. Control
+/// characters are spelled out as in the page's text.
 pub(super) fn json(data: &impl Serialize) -> Value {
     // Strings, numbers and lists of them cannot fail to be written.
-    let text = serde_json::to_string(data).unwrap_or_else(|_| "null".into());
-    Value::from_safe_string(text.replace('<', "\\u003c"))
+    let data = serde_json::to_value(data).map(spelled).unwrap_or_default();
+    Value::from_safe_string(data.to_string().replace('<', "\\u003c"))
+}
+
+/// Data whose texts have their control characters spelled out.
+fn spelled(data: serde_json::Value) -> serde_json::Value {
+    match data {
+        serde_json::Value::String(text) => safe(&text).into(),
+        serde_json::Value::Array(items) => items.into_iter().map(spelled).collect(),
+        serde_json::Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (safe(&name).into_owned(), spelled(value))).collect()
+        }
+        other => other,
+    }
 }
 
 #[cfg(test)]

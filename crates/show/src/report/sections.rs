@@ -80,7 +80,7 @@ fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
         title: test.title.clone(),
         shows: test.shows.clone(),
         model: test.model.clone(),
-        first: test.first.clone(),
+        first: test.first.iter().filter(|text| **text != test.shows).cloned().collect(),
         omitted: test.statements.saturating_sub(shown),
         last: test.last.clone(),
         figure: figure(verdict, test),

@@ -8,12 +8,15 @@ use crate::units::{bytes as bytes_text, whole};
 use crate::{figure, headings};
 use crate::{ratio, significant};
 
-/// Safety and size of the commits of a class, as the end of "contenders that …".
+/// The properties of a class's contenders, as the end of "contenders that …": what their commits survive and hold, and
+/// what else they have in common.
 pub(crate) fn that(class: &Class) -> String {
     let survive = match (class.level, class.hole, class.consistent) {
         (Level::PowerLoss, Some(Hole::LastCommit), _) => "survive power loss but for the last commit",
         (Level::PowerLoss, ..) => "survive power loss",
-        (Level::ProcessCrash, Some(Hole::TornPages), _) => "survive power loss where no page is torn",
+        (Level::ProcessCrash, Some(Hole::TornPages), _) => {
+            "survive a crash of the process, and a power cut that tears no page"
+        }
         (Level::ProcessCrash, _, Some(true)) => {
             "survive a crash of the process, and stay whole but may lose the newest commits in a power cut"
         }
@@ -24,39 +27,48 @@ pub(crate) fn that(class: &Class) -> String {
         (Level::None, _, Some(true)) => "may lose the newest commits in a crash and nothing else",
         (Level::None, ..) => "may lose all data in a crash",
     };
-    let survive = match class.isolation {
-        Some(isolation) => format!("{survive}, with {} transactions", isolation.name()),
-        None => survive.to_owned(),
-    };
-    let survive = match class.cache {
-        Some(CacheClass::None) => format!("{survive}, without a cache of their own"),
-        Some(CacheClass::From(bytes)) => {
-            format!("{survive}, with a cache from {} to twice that", bytes_text(bytes as f64))
-        }
-        None => survive,
-    };
-    let survive = match class.tuning {
-        Some(Tuning::Default) => format!("{survive}, with default options"),
-        Some(Tuning::Tuned) => format!("{survive}, tuned by their manuals"),
-        Some(Tuning::Own) => format!("{survive}, with options that were named with them"),
-        None => survive,
-    };
-    let survive = if class.processes { format!("{survive}, whose clients are processes") } else { survive };
-    match class.commits {
-        Some(Commits::Each(1)) => format!("{survive} and commit each operation by itself"),
-        Some(Commits::Each(operations)) => {
-            format!("{survive} and commit {} operations at a time", whole(operations))
-        }
-        Some(Commits::Whole) => format!("{survive} and commit a whole test at once"),
-        None => survive,
-    }
+    let commit = class.commits.map(|commits| match commits {
+        Commits::Each(1) => "commit each operation by itself".to_owned(),
+        Commits::Each(operations) => format!("commit {} operations at a time", whole(operations)),
+        Commits::Whole => "commit a whole test at once".to_owned(),
+    });
+    let is_long = survive.contains(',') || class.hole.is_some();
+    let and = if is_long { ", and " } else { " and " };
+    let verbs: Vec<&str> = [survive].into_iter().chain(commit.as_deref()).collect();
+    let with = in_common(class);
+    let with: Vec<&str> = with.iter().map(String::as_str).collect();
+    let with = if with.is_empty() { String::new() } else { format!(", with {}", list(&with)) };
+    format!("{}{with}", verbs.join(and))
+}
+
+/// What the contenders of a class have besides their safety and the size of their commits.
+fn in_common(class: &Class) -> Vec<String> {
+    let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
+    let processes = class.processes.then(|| "clients that are processes".to_owned());
+    let cache = class.cache.map(|cache| match cache {
+        CacheClass::None => "no cache of their own".to_owned(),
+        CacheClass::From(bytes) => format!("caches of {}", to_twice(bytes)),
+    });
+    let tuning = class.tuning.map(|tuning| match tuning {
+        Tuning::Default => "default options".to_owned(),
+        Tuning::Tuned => "the options that their manuals advise".to_owned(),
+        Tuning::Own => "options that you named".to_owned(),
+    });
+    [isolation, processes, cache, tuning].into_iter().flatten().collect()
+}
+
+/// The sizes of caches that are alike: `64.0 MiB to 128 MiB`.
+fn to_twice(bytes: u64) -> String {
+    format!("{} to {}", bytes_text(bytes as f64), bytes_text(bytes as f64 * 2.0))
 }
 
 /// The heading of a class.
 pub(crate) fn class(class: &Class) -> String {
     let level = match (class.level, class.hole, class.consistent) {
         (Level::PowerLoss, Some(Hole::LastCommit), _) => "Survives power loss but for the last commit",
-        (Level::ProcessCrash, Some(Hole::TornPages), _) => "Survives power loss where no page is torn",
+        (Level::ProcessCrash, Some(Hole::TornPages), _) => {
+            "Survives a crash of the process, and a power cut that tears no page"
+        }
         (Level::ProcessCrash, _, Some(true)) => "Survives a crash of the process, whole after a power cut",
         (Level::ProcessCrash, _, Some(false)) => {
             "Survives a crash of the process, may be ruined by a power cut"
@@ -69,7 +81,7 @@ pub(crate) fn class(class: &Class) -> String {
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of its own".to_owned(),
-        CacheClass::From(bytes) => format!("cache from {}", bytes_text(bytes as f64)),
+        CacheClass::From(bytes) => format!("cache of {}", to_twice(bytes)),
     });
     let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());
     let commits = class.commits.map(headings::commit_size);
@@ -179,5 +191,31 @@ mod tests {
         assert_eq!(change(3.29), "+229 %");
         assert_eq!(capitalized("rows"), "Rows");
         assert_eq!(counted(1, "test"), "1 test");
+    }
+
+    #[test]
+    fn what_contenders_have_in_common_is_one_clause() {
+        let class = Class {
+            level: Level::PowerLoss,
+            consistent: None,
+            hole: None,
+            isolation: None,
+            load: None,
+            processes: false,
+            commits: Some(Commits::Whole),
+            cache: Some(CacheClass::From(64 << 20)),
+            tuning: Some(Tuning::Default),
+        };
+        assert_eq!(
+            that(&class),
+            "survive power loss and commit a whole test at once, with caches of 64.0 MiB to 128 MiB and default options"
+        );
+        let torn = Class { level: Level::ProcessCrash, hole: Some(Hole::TornPages), cache: None, ..class };
+        let safety = "survive a crash of the process, and a power cut that tears no page";
+        assert_eq!(that(&torn), format!("{safety}, and commit a whole test at once, with default options"));
+        assert!(
+            super::class(&torn)
+                .starts_with("Survives a crash of the process, and a power cut that tears no page")
+        );
     }
 }

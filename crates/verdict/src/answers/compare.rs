@@ -1,9 +1,10 @@
 //! Whether two answers agree, and if not, where: a sentence for a person.
 //!
-//! Nulls, text, blobs and whole numbers must be the same. Where either of two numbers is not whole,
-//! they agree when |a - b| <= tolerance x max(1, |a|, |b|): relative for numbers above one, absolute
-//! below, because engines round averages to a number of decimals. So the integer 5000 and the real
-//! 5000.0 agree, and a count that is off by one does not.
+//! Nulls, text, blobs and whole numbers must be the same. An integer and a real without a fraction are the same if
+//! their values are, to the last digit: 5000 and 5000.0 agree, 5000 and 5001.0 do not, nor does 9007199254740993 with
+//! the nearest real, 9007199254740992.0. Two reals, or an integer and a real with a fraction, agree when |a - b| <=
+//! tolerance x max(1, |a|, |b|): relative for numbers above one, absolute below, because engines round averages to a
+//! number of decimals.
 //!
 //! What both answers have kept is compared value by value, the rest by the digests of its columns. There
 //! a column that holds only whole numbers on both sides is compared exactly; with a real on either side
@@ -166,15 +167,18 @@ fn compare_row(row: u64, found: &[Value], expected: &[Value], tolerance: f64) ->
 fn agree(a: &Value, b: &Value, tolerance: f64) -> bool {
     match (a, b) {
         (Value::Real(a), Value::Real(b)) => near(*a, *b, tolerance),
-        (Value::Integer(a), Value::Real(b)) | (Value::Real(b), Value::Integer(a)) => {
-            near(*a as f64, *b, tolerance)
-        }
+        (Value::Integer(a), Value::Real(b)) | (Value::Real(b), Value::Integer(a)) => match b.fract() == 0.0 {
+            true => *b as i128 == i128::from(*a),
+            false => near(*a as f64, *b, tolerance),
+        },
         _ => a == b,
     }
 }
 
 fn near(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+    // An infinite number is within any share of itself of every other.
+    let gap = (a - b).abs();
+    a == b || (gap.is_finite() && gap <= tolerance * a.abs().max(b.abs()).max(1.0))
 }
 
 fn compare_column(

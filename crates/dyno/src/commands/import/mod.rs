@@ -59,7 +59,11 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
                 && let Err(error) = print(&summary(&report, &read, arguments))
             {
                 // The exit code is about the rows, which are loaded.
-                say(&format!("dyno: {} rows are loaded, but: {error:#}", report.rows));
+                let rows = match report.rows {
+                    1 => "1 row is".to_owned(),
+                    rows => format!("{rows} rows are"),
+                };
+                say(&format!("dyno: {rows} loaded, but: {error:#}"));
             }
             Ok(if report.rejected > 0 { Exit::Incomplete } else { Exit::Done })
         }

@@ -108,31 +108,42 @@ fn arrivals(verdict: &Verdict) -> String {
 }
 
 fn left(verdict: &Verdict, test: &LatencyTest) -> Vec<String> {
-    let note = |&(contender, left, due): &(usize, u64, u64)| {
+    let note = |&(contender, left, all): &(usize, u64, u64)| {
         format!(
-            "{}, {}: {} of {} operations that were due were not done at the end; they count with the time they had waited by then.",
+            "{}, {}: {} of {} operations were due and not done at the end; they count with the time they had waited by \
+             then.",
             test.test,
             verdict.label(contender),
             units::whole(left),
-            units::whole(due)
+            units::whole(all)
         )
     };
     test.left.iter().map(note).collect()
 }
 
 fn retried(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
-    let first = match line.failure.as_str() {
-        "" => String::new(),
-        why => format!(" The first of these: {why}."),
+    let count = |number: u64, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{} {many}", units::whole(number)),
     };
-    (line.failed + line.retried > 0).then(|| {
-        format!(
-            "{test}, {}: {} operations were tried again because others were in their way, and {} never succeeded.{first}",
-            verdict.label(line.contender),
-            line.retried,
-            line.failed
-        )
-    })
+    let repeated = || {
+        let tries = count(line.retried, "try", "tries");
+        let was = if line.retried == 1 { "was" } else { "were" };
+        format!("{tries}{} {was} repeated because others were in the way", of_class(line))
+    };
+    let failed = || {
+        let first = match line.failure.as_str() {
+            "" => String::new(),
+            why => format!(", the first of them because of this: {why}"),
+        };
+        let operations = count(line.failed, "operation", "operations");
+        format!("{operations}{} never succeeded{first}", of_class(line))
+    };
+    let parts = [(line.retried > 0).then(repeated), (line.failed > 0).then(failed)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
+    (!parts.is_empty()).then(|| format!("{test}, {}: {}.", verdict.label(line.contender), parts.join("; ")))
 }
 
 fn rolled_back(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
@@ -156,16 +167,22 @@ fn ignored(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> 
 
 /// A part of the operations of a line, in words.
 fn share(part: u64, line: &LatencyLine) -> String {
-    let of_class = line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default();
-    format!("{} of {} operations{of_class}", units::whole(part), units::whole(line.percentiles.count))
+    format!("{} of {} operations{}", units::whole(part), units::whole(line.percentiles.count), of_class(line))
+}
+
+/// The class of a line, where a test has several.
+fn of_class(line: &LatencyLine) -> String {
+    line.class.as_ref().map(|class| format!(" of {class}")).unwrap_or_default()
 }
 
 fn late(verdict: &Verdict, test: &str, line: &LatencyLine) -> Option<String> {
     let (late, p99) = (line.late?.p99?, line.percentiles.p99?);
     (late as f64 > MOST_LATE * p99 as f64).then(|| {
         format!(
-            "{test}, {}: dyno itself sent operations late, 1 % of them by more than {}; do not rely on these durations.",
+            "{test}, {}: dyno itself sent operations{} late, 1 % of them by more than {}; do not rely on their \
+             durations.",
             verdict.label(line.contender),
+            of_class(line),
             units::duration(late as f64)
         )
     })

@@ -37,7 +37,7 @@ pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Sustains { rate, .. } => self::rate(*rate),
         Outcome::AtLeast { rate } => format!("≥ {}", self::rate(*rate)),
-        Outcome::NotSustained { .. } => "not sustained".to_owned(),
+        Outcome::NotSustained { .. } => "in no trial".to_owned(),
     }
 }
 
@@ -98,11 +98,18 @@ fn clause(verdict: &Verdict, line: &SustainedLine, is_first: bool, unit: &str, t
             format!("{}{}", sustains(*rate), interval.as_ref().map_or_else(few, ends))
         }
         Outcome::AtLeast { rate } => format!("{} or more", sustains(*rate)),
-        Outcome::NotSustained { rate } if is_first => {
-            format!("{label} does not sustain {target}, not even at {} {unit}/s", number(*rate))
-        }
         Outcome::NotSustained { rate } => {
-            format!("{label} does not sustain it, not even at {}", number(*rate))
+            let (target, unit) = match is_first {
+                true => (target, format!(" {unit}/s")),
+                false => ("it".to_owned(), String::new()),
+            };
+            match line.tries.len() {
+                1 => format!("{label} did not hold {target} in its only trial, at {}{unit}", number(*rate)),
+                trials => format!(
+                    "{label} held {target} in none of {trials} trials, the lowest at {}{unit}",
+                    number(*rate)
+                ),
+            }
         }
     }
 }
