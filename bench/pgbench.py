@@ -1,12 +1,13 @@
 """Compares dyno's clients with pgbench's: the same statements on one PostgreSQL, in turns.
 
-    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32] [--only transfer] [--clients-per-thread 1]
+    python3 bench/pgbench.py [--rounds 7] [--seconds 3] [--clients 1,8,32,128] [--only transfer]
 
-Starts a private server. Each round runs pgbench (prepared statements, one thread for two clients unless an option says otherwise) and
-dyno, which has a thread for each client, in a random order. For each number of clients it prints dyno's throughput over
-pgbench's, and the processor's time that a transaction takes the client, dyno's over pgbench's: medians of the rounds'
-ratios with the interval of their ranks.
-Needs `make build` before, and the programs of PostgreSQL's server package.
+Starts a private server. Each round runs pgbench with prepared statements, once with a thread for each CPU and once with one
+for two clients, and dyno, in a random order. For each number of clients it prints dyno's throughput over pgbench's, and the
+processor's time that a transaction takes the client, dyno's over pgbench's: medians of the rounds' ratios with the interval
+of their ranks. Each figure is over the better of the two pgbenches: in each round the higher throughput, and the lower time.
+dyno has a thread for each CPU too.
+Needs `make build` before (or `DYNO`, another dyno), and the programs of PostgreSQL's server package.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DYNO = HERE.parent / "target/release/dyno"
+DYNO = Path(os.environ.get("DYNO", HERE.parent / "target/release/dyno"))
 BRANCHES = 10
 # The suite's tests, with pgbench's options for the same.
 SCRIPTS = {"read": ["-S"], "transfer": []}
@@ -94,6 +95,18 @@ def dyno(test: str, clients: int, seconds: int, folder: str) -> tuple[float, flo
     return done / section["nanoseconds"] * 1e9, spent / 1e9 / done
 
 
+def one_round(test: str, clients: int, seconds: int, folder: str) -> tuple[tuple[float, float], list[tuple[float, float]]]:
+    """Rate and cost of dyno, and of pgbench with each number of threads."""
+    threads = {min(clients, len(os.sched_getaffinity(0))), max(1, clients // 2)}
+    found = {}
+    for count in random.sample([None, *threads], 1 + len(threads)):
+        if count is None:
+            found[count] = dyno(test, clients, seconds, folder)
+        else:
+            found[count] = pgbench(test, clients, count, seconds, folder)
+    return found.pop(None), list(found.values())
+
+
 def interval(ratios: list[float]) -> str:
     """The median, and the ranks between which it lies in 95 of 100 cases, or all of them where there are too few."""
     ratios = sorted(ratios)
@@ -108,9 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument("--clients", default="1,8,32")
-    parser.add_argument("--clients-per-thread", type=int, default=2, help="of pgbench; 1 is how dyno does it")
-    parser.add_argument("--threads", type=int, help="of pgbench, whatever the number of clients")
+    parser.add_argument("--clients", default="1,8,32,128")
     parser.add_argument("--only", choices=SCRIPTS, help="one of the tests")
     arguments = parser.parse_args()
     # The server and its folder go away then too.
@@ -125,13 +136,9 @@ def main() -> None:
             for clients in map(int, arguments.clients.split(",")):
                 rates, costs = [], []
                 for _ in range(arguments.rounds):
-                    found = {}
-                    for run in random.sample([pgbench, dyno], 2):
-                        own = arguments.threads or clients // arguments.clients_per_thread
-                        threads = [max(1, min(own, clients))] if run is pgbench else []
-                        found[run] = run(test, clients, *threads, arguments.seconds, folder)
-                    rates.append(found[dyno][0] / found[pgbench][0])
-                    costs.append(found[dyno][1] / found[pgbench][1])
+                    own, others = one_round(test, clients, arguments.seconds, folder)
+                    rates.append(own[0] / max(rate for rate, _ in others))
+                    costs.append(own[1] / min(cost for _, cost in others))
                 print(f"{test:9} {clients:3} clients  {interval(rates):24}  {interval(costs)}", flush=True)
 
 

@@ -35,6 +35,8 @@ pub enum Needs {
     Simple,
     /// The same, and statements that are timed.
     StatementTimes,
+    /// The same, and clients that share threads.
+    SharedThreads,
     /// The model `mix` on stores of keys and values, and data that several clients see.
     StoreClients,
 }
@@ -79,6 +81,9 @@ impl Needs {
                 clients(contender.runner.is_simple(&contender.driver), "its statements are all prepared")
             }
             Needs::StatementTimes => clients(contender.runner.statements, "its statements are not timed"),
+            Needs::SharedThreads => {
+                clients(contender.runner.shares_threads, "each of its clients has a thread")
+            }
             Needs::StoredClients => harness.or_else(|| models(&["mix", "statements"])).or_else(alone),
         }
     }

@@ -1,8 +1,9 @@
-//! The checks of mixes whose statements are not prepared beforehand, or are timed.
+//! The checks of mixes whose statements are not prepared beforehand, or are timed, and of clients that share threads.
 
 use std::fs;
 
 use anyhow::{Result, ensure};
+use dyno_lab::trial::Trial;
 use dyno_protocol::{MixWork, QueryProtocol, Test, Work};
 
 use super::duty::{Duty, Needs};
@@ -10,10 +11,19 @@ use super::mix::{CLIENTS, CREATE, STEPS, did, mix, row, run};
 use super::script::{Script, answered};
 
 /// Every check with the duty that it looks at.
-pub const ALL: [Duty; 2] = [
+pub const ALL: [Duty; 4] = [
     ("statements that are not prepared get the same values", Needs::Simple, simple),
     ("each statement of an operation is timed where a job asks for it", Needs::StatementTimes, statements),
+    (
+        "clients that share threads wait for each other's locks and lose nothing",
+        Needs::SharedThreads,
+        threads,
+    ),
+    ("clients that share a thread do nothing before it is due", Needs::SharedThreads, due),
 ];
+
+/// The clients that share threads.
+const MANY: u32 = 8;
 
 /// What must be left of values that a statement's text must quote: all texts are `a'\`, and no sum is lost.
 const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*) FROM moved), \
@@ -74,4 +84,38 @@ fn statements(script: &Script) -> Result<()> {
     }
     let moved = moved as i64;
     answered(&trial, 2, &row(&[0, moved, moved, moved * 2]))
+}
+
+fn threads(script: &Script) -> Result<()> {
+    for (threads, expected) in [(1, 1), (3, 3), (MANY, MANY)] {
+        let trial = run(script, |folder| {
+            Ok(MixWork { threads: Some(threads), ..mix(folder, MANY, MANY as usize, STEPS, |_| 0)? })
+        })?;
+        moved(&trial, u64::from(MANY) * STEPS / 2, u64::from(MANY * (MANY + 1) / 2) * STEPS / 2)?;
+        let used = trial.samples[1].threads;
+        ensure!(used == u64::from(expected), "{MANY} clients had {used} threads of {expected}");
+    }
+    Ok(())
+}
+
+fn due(script: &Script) -> Result<()> {
+    // All share one file, whose steps are one after another: as many at a time as the server is slow.
+    const ALL: u64 = 200;
+    let trial = run(script, |folder| {
+        Ok(MixWork { threads: Some(1), ..mix(folder, MANY, 1, ALL, |place| 1_000_000 * (place + 1))? })
+    })?;
+    moved(&trial, ALL / 2, ALL / 2)?;
+    let section = &trial.samples[1].section;
+    ensure!(section.nanoseconds >= ALL * 1_000_000, "the last step was done before it was due");
+    for class in &trial.samples[1].classes {
+        let late = class.late.histogram()?.map_or(0, |histogram| histogram.len());
+        ensure!(late == ALL / 2, "of {} of {} steps it is known how late they were", late, ALL / 2);
+    }
+    Ok(())
+}
+
+/// All operations are done and left what they must: `count` moves, by clients whose numbers have this sum.
+fn moved(trial: &Trial, count: u64, clients: u64) -> Result<()> {
+    did(trial, [count, count])?;
+    answered(trial, 2, &row(&[0, count as i64, count as i64, clients as i64]))
 }

@@ -6,6 +6,7 @@ mod arrows;
 mod bad_input;
 mod builds;
 mod calibration;
+mod client_threads;
 mod clients;
 mod commands;
 mod common;

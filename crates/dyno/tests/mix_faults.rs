@@ -24,7 +24,7 @@ const SMALL: &str =
     "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 2 --only transfer --quiet -o run.jsonl";
 
 /// How many trials of a contender (by position) came to their end, and why the others did not.
-fn outcomes(run: &Value, contender: u64) -> (usize, Vec<String>) {
+pub fn outcomes(run: &Value, contender: u64) -> (usize, Vec<String>) {
     let trials = run["trials"].as_array().unwrap();
     let its: Vec<&Value> = trials.iter().filter(|trial| trial["contender"] == contender).collect();
     let failures = its.iter().filter_map(|trial| trial["failure"]["message"].as_str().map(str::to_owned));
@@ -138,7 +138,7 @@ fn is_at_work(pid: u32) -> bool {
 fn a_server_that_dies_under_its_clients_is_reported_with_its_log_and_started_again() {
     let place = Place::new();
     let arguments = "run bank --duration 2s --set accounts=50 --only transfer --trials 2 --clients 4 --quiet \
-                     --with postgres,sqlite:wal -o run.jsonl";
+                     --with postgres,client_threads=1,sqlite:wal -o run.jsonl";
     let child = place.start(arguments);
     let data = place.path("data").display().to_string();
     let server = || processes_with(&data).into_iter().find(|pid| is_at_work(*pid));
@@ -183,7 +183,7 @@ fn signal_sessions(server: u32, signal: Signal) {
 fn what_a_server_that_hangs_until_the_end_keeps_waiting_is_in_the_percentiles() {
     let place = Place::new();
     let arguments = "run bank --duration 3s --set accounts=50 --set warm_up=0 --only transfer --trials 2 --clients 4 --quiet \
-                     --with postgres -o run.jsonl";
+                     --with postgres,client_threads=1 -o run.jsonl";
     let child = place.start(arguments);
     let data = place.path("data").display().to_string();
     let file = place.path("run.jsonl");

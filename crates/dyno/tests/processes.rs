@@ -141,7 +141,7 @@ fn a_client_that_stands_still_is_reported_and_costs_the_others_nothing() {
 }
 
 /// Returns true if a process descends from another.
-fn descends(pid: u32, from: u32) -> bool {
+pub fn descends(pid: u32, from: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
     match parent.and_then(|parent| parent.trim().parse().ok()) {

@@ -13,7 +13,7 @@ use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
 use super::name::{Name, take_apart};
-use super::own_settings::{self, OwnSettings};
+use super::own_settings::{self, ClientThreads, OwnSettings};
 use super::profile::Profile;
 use super::registry::Registry;
 use super::runner::{Driver, Runner, Variant};
@@ -55,6 +55,8 @@ pub struct Contender {
     pub named_apart: bool,
     /// True if its name asks for a separate process for each of its clients.
     pub processes: bool,
+    /// The threads of its clients, if its name says so.
+    pub client_threads: Option<ClientThreads>,
     /// The safety that its settings promise; `None` if the engine's rules do not cover them.
     pub claimed: Option<Safety>,
     /// The address of a running server to measure; `None` if dyno starts one.
@@ -87,6 +89,7 @@ impl Contender {
             slowdown: None,
             named_apart: false,
             processes: false,
+            client_threads: None,
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -233,7 +236,8 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let is_own = named.iter().any(|setting| engine.is_tuned_by(&setting.name));
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
-    let OwnSettings { per_commit, form, slowdown, apart, processes } = OwnSettings::take(&mut settings)?;
+    let own = OwnSettings::take(&mut settings)?;
+    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads } = own;
     if let Some(syntax) = engine.setting_syntax() {
         settings.iter().try_for_each(|setting| syntax.check(setting, &engine.values))?;
     }
@@ -248,6 +252,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         slowdown,
         named_apart: apart,
         processes,
+        client_threads,
         claimed: limited(claimed, file_system),
         variant,
         engine: engine.clone(),

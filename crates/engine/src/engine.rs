@@ -22,8 +22,17 @@ use super::tuned::Tuned;
 use super::upkeep::Upkeep;
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 8] =
-    ["per_commit", "index", "primary_key", "slowdown", "turns", "processes", "file_system", "tuning"];
+const COMMON_SETTINGS: [&str; 9] = [
+    "per_commit",
+    "index",
+    "primary_key",
+    "slowdown",
+    "turns",
+    "processes",
+    "client_threads",
+    "file_system",
+    "tuning",
+];
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]

@@ -38,6 +38,7 @@ pub use file_system::FileSystem;
 pub use home::{Home, data_folder, kept_files};
 pub use key::{Key, RAW_DIGITS};
 pub use name::split_list;
+pub use own_settings::ClientThreads;
 pub use profile::Profile;
 pub use registry::Registry;
 pub use runner::{Driver, Runner, Variant};

@@ -22,6 +22,9 @@ const TURNS: &str = "turns";
 /// `yes` if each of its clients is a separate process.
 const PROCESSES: &str = "processes";
 
+/// The number of threads that its clients share, or `clients` for one each.
+const CLIENT_THREADS: &str = "client_threads";
+
 /// The standard of tuning: `default` or `tuned`.
 const TUNING: &str = "tuning";
 
@@ -38,6 +41,27 @@ pub struct OwnSettings {
     pub apart: bool,
     /// True if each of its clients is a separate process.
     pub processes: bool,
+    /// The threads of its clients; `None` if not set.
+    pub client_threads: Option<ClientThreads>,
+}
+
+/// The threads that drive the clients of a mix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientThreads {
+    /// Each client has one.
+    OnePerClient,
+    /// All share this number at most.
+    Shared(u32),
+}
+
+impl ClientThreads {
+    /// The most threads of this number of clients.
+    pub fn most(self, clients: u32) -> u32 {
+        match self {
+            ClientThreads::OnePerClient => clients,
+            ClientThreads::Shared(count) => count,
+        }
+    }
 }
 
 /// The number of operations of a test that make a transaction.
@@ -64,7 +88,7 @@ impl OwnSettings {
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
         let is_own = |setting: &mut Setting| {
-            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, TUNING]
+            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, CLIENT_THREADS, TUNING]
                 .contains(&setting.name.as_str())
         };
         for Setting { name, value } in settings.extract_if(.., is_own) {
@@ -78,6 +102,8 @@ impl OwnSettings {
                 (PROCESSES, "yes") => own.processes = true,
                 (PROCESSES, "no") => own.processes = false,
                 (PROCESSES, _) => bail!("{PROCESSES} is yes or no, not '{value}'"),
+                (CLIENT_THREADS, "clients") => own.client_threads = Some(ClientThreads::OnePerClient),
+                (CLIENT_THREADS, value) => own.client_threads = Some(ClientThreads::Shared(threads(value)?)),
                 // It has decided which settings there are.
                 (TUNING, _) => {}
                 (INDEX, "none") => own.form.index = Index::None,
@@ -108,6 +134,13 @@ pub fn tuning(settings: &[Setting]) -> Result<Option<Tuning>> {
 fn operations(value: &str) -> Result<u64> {
     let count = value.parse().ok().filter(|&count: &u64| count > 0);
     count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, or all, not '{value}'"))
+}
+
+fn threads(value: &str) -> Result<u32> {
+    let count = value.parse().ok().filter(|&count: &u32| count > 0);
+    count.with_context(|| {
+        format!("{CLIENT_THREADS} is a number of threads from 1, or clients for one each, not '{value}'")
+    })
 }
 
 fn share(value: &str) -> Result<f64> {

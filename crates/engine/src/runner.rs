@@ -33,6 +33,9 @@ pub struct Runner {
     /// True if the clients of a mix can be separate processes on one database.
     #[serde(default)]
     pub processes: bool,
+    /// True if several clients of a mix can share a thread.
+    #[serde(default)]
+    pub shares_threads: bool,
     /// Whether it reports what clients of a mix do while they are at work, where a job asks for that.
     #[serde(default)]
     pub intervals: bool,

@@ -2,7 +2,7 @@
 //! clients that the run asks for.
 
 use anyhow::{Result, bail};
-use dyno_engine::Contender;
+use dyno_engine::{ClientThreads, Contender};
 use dyno_protocol::QueryProtocol;
 use dyno_record::Parameters;
 use dyno_suite::{Mix, Model, NO_SQL, Suite, TableForm, Test};
@@ -117,6 +117,13 @@ fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
     if mix.session.is_some() && !runner.has_sessions(&contender.driver) {
         bail!(
             "the clients of {} cannot come and go: its driver lets in only clients that stay; leave --sessions or it out",
+            contender.label
+        );
+    }
+    if matches!(contender.client_threads, Some(ClientThreads::Shared(_))) && !runner.shares_threads {
+        bail!(
+            "the clients of {} cannot share threads: with its driver a thread waits until an answer is there; leave \
+             client_threads out",
             contender.label
         );
     }

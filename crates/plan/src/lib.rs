@@ -132,6 +132,7 @@ impl Plan {
             if let protocol::Work::Mix(mix) = &mut work {
                 let of = mix.clients;
                 let is_parted = contender.processes && (of > 1 || mix.lasts.is_some());
+                mix.threads = contender.client_threads.map(|threads| threads.most(of));
                 mix.part = is_parted.then_some(protocol::ClientPart { before: 0, of });
             }
             protocol::Test { work, ..test.clone() }

@@ -66,6 +66,7 @@ impl Arrays<'_> {
                 fields,
                 lists,
                 clients,
+                threads: None,
                 steps,
                 think,
                 reports: None,

@@ -19,6 +19,10 @@ pub struct MixWork {
     pub lists: Vec<StepList>,
     /// The number of clients, each with its own session.
     pub clients: u32,
+    /// The number of threads that the clients of this process share at most. Absent: as many as there are CPUs that the process
+    /// may use. With a driver that keeps its thread until an answer is there each client has a thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// A file of steps for each client, or one that all share: whichever client is free does the next step. Each step is
     /// 8 bytes of the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is free), 8
     /// bytes of the position of its class, and its fields; numbers have their least significant byte first.

@@ -24,6 +24,9 @@ pub struct Sample {
     pub bytes: u64,
     /// Size of all files of the database after the test, holes left out, in bytes; of a server's what it says.
     pub database_bytes: u64,
+    /// The number of threads that drove a mix's clients; 0 if the runner does not report it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub threads: u64,
     /// The operations by class, if each was timed separately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
@@ -205,6 +208,7 @@ impl Sample {
             all.iter_mut().zip(others).for_each(|(all, other)| all.add(other));
         }
         self.operations += other.operations;
+        self.threads += other.threads;
         self.section.nanoseconds = self.section.nanoseconds.max(other.section.nanoseconds);
         let began = [self.section.began_ns, other.section.began_ns];
         self.section.began_ns = began.into_iter().filter(|&began| began > 0).min().unwrap_or(0);

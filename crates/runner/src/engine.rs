@@ -1,10 +1,12 @@
 //! The traits that a runner implements for its engine, and for one client of it.
 
 use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
 
 use anyhow::{Result, bail};
 use dyno_inputs::Malformed;
 use dyno_protocol::{Hello, Job, MixWork, Store};
+use nix::poll::PollFlags;
 
 use crate::mix::{Connector, Prepared};
 use crate::{Answer, KeyValue, Rows};
@@ -46,6 +48,9 @@ pub trait Engine: Sized {
     /// the runner panicked, removes what it made on a server as far as it can.
     fn close(self) -> Result<()>;
 }
+
+/// Waits until a socket is ready for one of these events, or a little less.
+pub type SocketWait = fn(BorrowedFd<'_>, PollFlags);
 
 /// One client of an engine, which does one operation at a time. It may move to a thread.
 ///
@@ -105,6 +110,16 @@ pub trait Session: Rows + Send + Sized {
     /// within files stays there: to give it back is tidiness and no debt. This is a timed section.
     fn settle(&mut self, _stores: &[Store]) -> Result<()> {
         bail!("this runner does not implement the model kv-settle")
+    }
+
+    /// Has `wait` wait for answers to prepared statements, and to those sent as text, so that the thread does other work
+    /// meanwhile; `None`: the session waits as before. Called outside the clock, while nothing is under way. Returns false
+    /// if the driver cannot: then each client has a thread.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    fn wait_by(&mut self, _wait: Option<SocketWait>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Ends the session.

@@ -78,7 +78,7 @@ pub use answer::Answer;
 pub use dyno_inputs::{Records, Slice, whole_number};
 pub use dyno_protocol as protocol;
 pub use dyno_protocol::Reads;
-pub use engine::{Engine, Failure, Session};
+pub use engine::{Engine, Failure, Session, SocketWait};
 pub use import::Import;
 pub use inserts::{
     Extent, TransactionControl, column_list, in_transactions, insert, insert_text, rows_per_statement,

@@ -7,7 +7,7 @@ use dyno_client::Sql;
 use dyno_client::postgres::{Connection, ServerError};
 use dyno_protocol::{MixWork, Value};
 use dyno_runner::server::Client;
-use dyno_runner::{Answer, JobSql, NoStore};
+use dyno_runner::{Answer, JobSql, NoStore, SocketWait};
 
 use crate::load::Variant;
 use crate::mix::Statements;
@@ -47,5 +47,9 @@ impl dyno_runner::Session for Session {
     #[inline]
     fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
         self.connection.execute(sql, answer)
+    }
+
+    fn wait_by(&mut self, wait: Option<SocketWait>) -> Result<bool> {
+        self.connection.wait_by(wait).map(|()| true)
     }
 }

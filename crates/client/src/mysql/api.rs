@@ -194,6 +194,16 @@ dyno_library::functions! {
     optional {
         // Only libmariadb has it.
         get_infov = "mariadb_get_infov": fn();
+        real_query_start = "mysql_real_query_start": fn(*mut c_int, *mut Mysql, *const c_char, c_ulong) -> c_int;
+        real_query_cont = "mysql_real_query_cont": fn(*mut c_int, *mut Mysql, c_int) -> c_int;
+        store_result_start = "mysql_store_result_start": fn(*mut *mut Res, *mut Mysql) -> c_int;
+        store_result_cont = "mysql_store_result_cont": fn(*mut *mut Res, *mut Mysql, c_int) -> c_int;
+        next_result_start = "mysql_next_result_start": fn(*mut c_int, *mut Mysql) -> c_int;
+        next_result_cont = "mysql_next_result_cont": fn(*mut c_int, *mut Mysql, c_int) -> c_int;
+        stmt_execute_start = "mysql_stmt_execute_start": fn(*mut c_int, *mut Stmt) -> c_int;
+        stmt_execute_cont = "mysql_stmt_execute_cont": fn(*mut c_int, *mut Stmt, c_int) -> c_int;
+        stmt_store_result_start = "mysql_stmt_store_result_start": fn(*mut c_int, *mut Stmt) -> c_int;
+        stmt_store_result_cont = "mysql_stmt_store_result_cont": fn(*mut c_int, *mut Stmt, c_int) -> c_int;
         real_connect_start = "mysql_real_connect_start": fn(
             *mut *mut Mysql, *mut Mysql, *const c_char, *const c_char, *const c_char, *const c_char, c_uint,
             *const c_char, c_ulong

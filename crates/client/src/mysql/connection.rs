@@ -1,6 +1,6 @@
 //! An open connection, and the statement that is executed once.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{ptr, slice};
@@ -11,6 +11,7 @@ use dyno_protocol::{Sink, Value};
 use super::api::{Api, CLIENT_FOUND_ROWS, Mysql, OPT_NONBLOCK, Res};
 use super::column::put;
 use super::greeting::{self, Greeting};
+use super::waiting::WaitingCalls;
 use super::{infile, library};
 use crate::Sql;
 use crate::text::text;
@@ -20,6 +21,8 @@ pub struct Connection {
     api: Arc<Api>,
     /// Open once `connect` has succeeded, and used by one thread.
     mysql: *mut Mysql,
+    /// Calls whose wait is left to a function; none where the library waits.
+    waiting: Option<WaitingCalls>,
 }
 
 // SAFETY: both libraries let any thread use a connection, if only one does at a time; nothing else has a part of it, and
@@ -67,7 +70,7 @@ impl Connection {
         if mysql.is_null() {
             bail!("{} has no memory for a connection", library::version(&api));
         }
-        let connection = Connection { api, mysql };
+        let connection = Connection { api, mysql, waiting: None };
         infile::refuse(&connection);
         Ok(connection)
     }
@@ -94,7 +97,7 @@ impl Connection {
     }
 
     /// Sets an option that is a `size_t`.
-    fn set_size(&self, option: c_int, value: usize) -> Result<()> {
+    pub(super) fn set_size(&self, option: c_int, value: usize) -> Result<()> {
         let value: *const usize = &value;
         // SAFETY: the option takes a pointer to a size and copies it.
         self.set(option, unsafe { (self.api.options)(self.mysql, option, value.cast()) })
@@ -212,6 +215,16 @@ impl Connection {
         }
     }
 
+    /// The calls whose wait is left to a function, if the library does not wait.
+    #[inline]
+    pub(super) fn waiting(&self) -> Option<&WaitingCalls> {
+        self.waiting.as_ref()
+    }
+
+    pub(super) fn set_waiting(&mut self, waiting: Option<WaitingCalls>) {
+        self.waiting = waiting;
+    }
+
     /// The library in use.
     pub fn api(&self) -> &Arc<Api> {
         &self.api
@@ -309,12 +322,12 @@ impl Sql for Connection {
         // SAFETY: the connection is open; text and length belong together; each result is fetched to its
         // end and freed once.
         unsafe {
-            let mut code = (api.real_query)(self.mysql, sql.as_ptr(), sql.count_bytes() as c_ulong);
+            let mut code = self.query(sql);
             loop {
                 if code != 0 {
                     return Err(self.error());
                 }
-                let result = (api.store_result)(self.mysql);
+                let result = self.store_result();
                 if !result.is_null() {
                     self.fetch(result, sink);
                     (api.free_result)(result);
@@ -327,7 +340,7 @@ impl Sql for Connection {
                 if (api.more_results)(self.mysql) == 0 {
                     return Ok(changed);
                 }
-                code = (api.next_result)(self.mysql);
+                code = self.next_result();
             }
         }
     }
@@ -345,7 +358,7 @@ pub const NO_ENCRYPTION: u32 = 2026;
 /// Error: no connection could be made.
 const NO_ANSWER: u32 = 2003;
 /// Bytes of the stack of a call that does not block. The library's own is too small for some certificates.
-const STACK: usize = 512 << 10;
+pub(super) const STACK: usize = 512 << 10;
 
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
 /// has killed the connection or closed it as idle.

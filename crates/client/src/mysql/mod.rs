@@ -2,7 +2,8 @@
 //!
 //! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
 //! by them, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows what values are,
-//! `infile` is the file that LOAD DATA reads, `read` reads tables back.
+//! `infile` is the file that LOAD DATA reads, `read` reads tables back, `waiting` leaves the wait
+//! for an answer to a function.
 
 mod api;
 mod column;
@@ -17,6 +18,7 @@ mod query;
 mod quote;
 mod read;
 mod statement;
+mod waiting;
 
 pub use api::Api;
 pub use connect::connect;

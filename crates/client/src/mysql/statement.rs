@@ -13,6 +13,7 @@ use crate::text::text;
 
 /// A prepared statement, closed when dropped.
 pub struct Statement<'c> {
+    connection: &'c Connection,
     api: &'c Api,
     /// Not null, and of a connection that is open for as long.
     stmt: *mut Stmt,
@@ -25,7 +26,7 @@ impl<'c> Statement<'c> {
         // SAFETY: the connection is open.
         let stmt = unsafe { (api.stmt_init)(connection.raw()) };
         ensure!(!stmt.is_null(), "there is no memory for a statement");
-        let statement = Statement { api, stmt };
+        let statement = Statement { connection, api, stmt };
         // SAFETY: text and length belong together.
         let code = unsafe { (statement.api.stmt_prepare)(stmt, sql.as_ptr().cast(), sql.len() as c_ulong) };
         statement.check(code)?;
@@ -60,7 +61,7 @@ impl<'c> Statement<'c> {
     #[inline]
     pub(super) fn execute(&self) -> Result<()> {
         // SAFETY: it is prepared, and what it is bound to is there.
-        self.check(unsafe { (self.api.stmt_execute)(self.stmt) })
+        self.check(unsafe { self.connection.execute_statement(self.stmt) })
     }
 
     /// Executes a query for whole numbers in one column and fetches them.
@@ -118,7 +119,7 @@ impl<'c> Statement<'c> {
     #[inline]
     pub(super) fn store(&self) -> Result<()> {
         // SAFETY: it has been executed.
-        self.check(unsafe { (self.api.stmt_store_result)(self.stmt) })
+        self.check(unsafe { self.connection.store_statement(self.stmt) })
     }
 
     /// Goes to the next row: 0, [`NO_DATA`], `TRUNCATED`, or that something is wrong.

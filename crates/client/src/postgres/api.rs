@@ -62,6 +62,11 @@ dyno_library::functions! {
             fn(*mut Conn, NoticeReceiver, *mut c_void) -> Option<NoticeReceiver>;
         send_query = "PQsendQuery": fn(*mut Conn, *const c_char) -> c_int;
         get_result = "PQgetResult": fn(*mut Conn) -> *mut PgResult;
+        set_nonblocking = "PQsetnonblocking": fn(*mut Conn, c_int) -> c_int;
+        flush = "PQflush": fn(*mut Conn) -> c_int;
+        is_busy = "PQisBusy": fn(*mut Conn) -> c_int;
+        consume_input = "PQconsumeInput": fn(*mut Conn) -> c_int;
+        socket = "PQsocket": fn(*const Conn) -> c_int;
         escape_string = "PQescapeStringConn":
             fn(*mut Conn, *mut c_char, *const c_char, usize, *mut c_int) -> usize;
         set_single_row_mode = "PQsetSingleRowMode": fn(*mut Conn) -> c_int;

@@ -13,8 +13,8 @@ use super::api::{
     EMPTY_QUERY, FATAL_ERROR, PgResult, TUPLES_OK,
 };
 use super::values::put;
-use crate::Sql;
 use crate::text::text;
+use crate::{Sql, WaitForSocket};
 
 /// A connection to one database, closed when dropped.
 pub struct Connection {
@@ -23,6 +23,8 @@ pub struct Connection {
     conn: *mut Conn,
     /// The number of statements that have been prepared under a name.
     names: Cell<u32>,
+    /// Waits for the server's answers; none where the library does it.
+    wait: Option<WaitForSocket>,
 }
 
 // SAFETY: libpq lets any thread use a connection, if only one does at a time; nothing else has a part of it, and the
@@ -53,7 +55,7 @@ impl Connection {
         if conn.is_null() {
             bail!("libpq has no memory for a connection");
         }
-        let connection = Connection { api, conn, names: Cell::new(0) };
+        let connection = Connection { api, conn, names: Cell::new(0), wait: None };
         // SAFETY: the pointer is a connection, open or not, until it is finished.
         if unsafe { (connection.api.status)(conn) } != CONNECTION_OK {
             bail!("{}", connection.message());
@@ -117,7 +119,7 @@ impl Connection {
     #[inline]
     pub(super) fn end<T>(&self, outcome: Result<T>) -> Result<T> {
         // SAFETY: the connection is open, and a statement is under way on it.
-        let next = unsafe { (self.api.get_result)(self.conn) };
+        let next = unsafe { self.next_result() };
         if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
     }
 
@@ -133,7 +135,7 @@ impl Connection {
                 let ends =
                     matches!((api.result_status)(next), COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
                 (api.clear)(next);
-                next = if ends { (api.get_result)(self.conn) } else { ptr::null_mut() };
+                next = if ends { self.next_result() } else { ptr::null_mut() };
             }
         }
         // The server may report why it ends a connection before it does so.
@@ -182,6 +184,16 @@ impl Connection {
     pub fn is_encrypted(&self) -> bool {
         // SAFETY: the connection is open.
         unsafe { (self.api.ssl_in_use)(self.conn) != 0 }
+    }
+
+    /// The function that waits for the server's answers, if libpq does not.
+    #[inline]
+    pub(super) fn wait(&self) -> Option<WaitForSocket> {
+        self.wait
+    }
+
+    pub(super) fn set_wait(&mut self, wait: Option<WaitForSocket>) {
+        self.wait = wait;
     }
 
     /// The library in use.
@@ -264,7 +276,7 @@ impl Sql for Connection {
             if (api.send_query)(self.conn, sql.as_ptr()) == 0 {
                 return Err(self.trouble());
             }
-            self.end(self.fetched((api.get_result)(self.conn), sink))
+            self.end(self.fetched(self.next_result(), sink))
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `library` loads it, `api` is its table of functions, `connect` opens a connection as a server's URL says,
 //! `connection` executes statements, `statement` and `pipeline` prepared ones, `copy` sends rows, `read` reads tables
-//! back, `values` knows what libpq's texts are.
+//! back, `waiting` leaves the wait for an answer to a function, `values` knows what libpq's texts are.
 
 mod api;
 mod connect;
@@ -15,6 +15,7 @@ mod quote;
 mod read;
 mod statement;
 mod values;
+mod waiting;
 
 pub use api::Api;
 pub use connect::{connect, maintenance};

@@ -88,8 +88,15 @@ impl<'c> Query<'c> {
         // SAFETY: the connection is open; there are as many values as parameters, each ended by a NUL byte or NULL.
         unsafe {
             let (raw, values) = (self.connection.raw(), self.pointers.as_ptr());
-            let result = (api.exec_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0);
-            self.connection.fetched(result, sink)
+            if self.connection.wait().is_none() {
+                let result = (api.exec_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0);
+                return self.connection.fetched(result, sink);
+            }
+            // As PQexecPrepared, whose wait is left to the connection's own.
+            if (api.send_query_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0) == 0 {
+                return Err(self.connection.trouble());
+            }
+            self.connection.end(self.connection.fetched(self.connection.next_result(), sink))
         }
     }
 }

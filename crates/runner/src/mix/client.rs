@@ -6,16 +6,19 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_protocol::{MixClass, MixWork};
 
+use super::board::Window;
 use super::executor::{Executor, StatementExecutor};
 use super::kept::KeptRows;
 use super::program::{Executed, Program};
-use super::recorder::{Recorder, Times, Window};
+use super::recorder::Recorder;
+use super::suspension::suspend_until;
+use super::totals::Times;
 use super::{Step, Steps, Value, Values};
 use crate::{Answer, quote};
 
 /// The time by which a client ends its sleep early, in nanoseconds: about as much as the kernel is late in waking a
 /// thread whose timer slack is [`SLACK`].
-const EARLY: u64 = 20_000;
+pub const EARLY: u64 = 20_000;
 /// The time by which the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default
 /// (`PR_SET_TIMERSLACK` in prctl(2)).
 const SLACK: u64 = 1;
@@ -83,10 +86,12 @@ impl Client<'_> {
             }
             let step = self.steps.get(place % self.steps.count());
             let due = Some(step.due()).filter(|&due| due > 0);
-            let sent = match due.or_else(|| self.thought(&step, free)).filter(|&moment| moment > free) {
+            // Counting takes time that is part of no operation, and makes the next one late.
+            let now = if recorder.count_if_due() { since(began) } else { free };
+            let sent = match due.or_else(|| self.thought(&step, free)).filter(|&moment| moment > now) {
                 Some(moment) if moment >= self.window.until => break,
                 Some(moment) => wait(began, moment),
-                None => free,
+                None => now,
             };
             free = self.step(doer, &step, (due, free, sent), began, recorder)?;
         }
@@ -266,8 +271,11 @@ pub fn since(began: Instant) -> u64 {
     began.elapsed().as_nanos() as u64
 }
 
-/// Waits until a moment: asleep while that is far, and then awake. Returns when that was.
+/// Waits until a moment: asleep while that is far, and then awake, or suspended. Returns when that was.
 pub fn wait(began: Instant, due: u64) -> u64 {
+    if suspend_until(began + Duration::from_nanos(due)) {
+        return since(began);
+    }
     let now = since(began);
     if due > now + EARLY {
         std::thread::sleep(Duration::from_nanos(due - now - EARLY));

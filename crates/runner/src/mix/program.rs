@@ -1,13 +1,13 @@
 //! The order in which a class's statements are executed, and what their parameters are meanwhile.
 
 use std::ops::Range;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{LoopSource, MixClass, MixRows, MixValue, MixWork};
 
 use super::kept::KeptRows;
+use super::suspension::sleep;
 use super::{Step, Value};
 
 /// The source of the current values of a statement's parameters.
@@ -175,7 +175,7 @@ impl Program {
                     missing => return Ok(missing),
                 },
                 ProgramPart::Pause(time) => {
-                    thread::sleep(*time);
+                    sleep(*time);
                     continue;
                 }
                 ProgramPart::Loop { first, end, over } => (*first, *end, over),

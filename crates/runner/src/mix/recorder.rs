@@ -1,486 +1,293 @@
-//! Records the operations of a client, by class and by second.
+//! Records the operations of a client.
+//!
+//! The loop only appends an entry for each operation to a list of fixed length. When the list is full, or a second has ended,
+//! the entries are counted between two operations: that time is part of the section and of no operation.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
-use dyno_gauge::Histogram;
-use dyno_protocol::{Class, Response, StatementTimes, Tick};
-
+use super::board::Board;
+use super::counts::Sum;
 use super::timing::Execution;
+use super::totals::{Times, Totals};
 
-/// The length of a tick, in nanoseconds.
-const TICK: u64 = 1_000_000_000;
-/// Significant digits of a tick's histogram: two are enough to show a stall, and take an eighth of the memory of three.
-const TICK_DIGITS: u8 = 2;
-
-/// The time in which operations count: those that end within it, in nanoseconds since the clients began.
-#[derive(Debug, Clone, Copy)]
-pub struct Window {
-    pub from: u64,
-    /// `u64::MAX` where all steps are done once.
-    pub until: u64,
-}
-
-/// The moments at which an operation was due, sent and done, in nanoseconds since the clients began.
-#[derive(Debug, Clone, Copy)]
-pub struct Times {
-    /// None where it was due as soon as its client was free.
-    pub due: Option<u64>,
-    /// The moment at which its client was free for it.
-    pub free: u64,
-    pub sent: u64,
-    pub done: u64,
-}
-
-impl Times {
-    /// The moment at which its response time begins: when it was due, or else sent.
-    fn from(&self) -> u64 {
-        self.due.unwrap_or(self.sent)
-    }
-}
-
-/// The operations of one class of one client.
-struct Counts {
-    done: u64,
-    failed: u64,
-    /// The error of the first that failed other than for want of time.
-    failure: String,
-    retried: u64,
-    undone: u64,
-    ignored: u64,
-    acknowledged: u64,
-    response: Histogram,
-    /// The waits of operations that were not done at the end. It is made after the end, because few clients need one.
-    unfinished: Option<Histogram>,
-    /// Only where operations are due at a time.
-    due: Option<Due>,
-    /// The executions of each statement, where they are timed.
-    statements: Vec<Histogram>,
-}
-
-/// Further histograms of operations that are due at a time.
-#[derive(Default)]
-struct Due {
-    service: Histogram,
-    wait: Histogram,
-    late: Histogram,
-}
-
-impl Counts {
-    fn new(digits: u8, due: bool) -> Counts {
-        let (response, unfinished) = (Histogram::with_digits(digits), None);
-        let failure = String::new();
-        let due = due.then(Due::default);
-        Counts {
-            done: 0,
-            failed: 0,
-            failure,
-            retried: 0,
-            undone: 0,
-            ignored: 0,
-            acknowledged: 0,
-            response,
-            unfinished,
-            due,
-            statements: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, other: &Counts) {
-        self.done += other.done;
-        self.failed += other.failed;
-        self.retried += other.retried;
-        self.undone += other.undone;
-        self.ignored += other.ignored;
-        self.acknowledged += other.acknowledged;
-        if self.failure.is_empty() {
-            self.failure.clone_from(&other.failure);
-        }
-        self.response.add(&other.response);
-        if let Some(other) = &other.unfinished {
-            self.unfinished.get_or_insert_default().add(other);
-        }
-        if let Some((own, other)) = self.due.as_mut().zip(other.due.as_ref()) {
-            own.service.add(&other.service);
-            own.wait.add(&other.wait);
-            own.late.add(&other.late);
-        }
-        self.statements.iter_mut().zip(&other.statements).for_each(|(own, other)| own.add(other));
-    }
-
-    fn reported(&self, class: &str) -> Class {
-        let of_due = |part: fn(&Due) -> &Histogram| {
-            self.due.as_ref().map_or_else(Response::default, |due| part(due).response())
-        };
-        Class {
-            class: class.to_owned(),
-            done: self.done,
-            failed: self.failed,
-            failure: self.failure.clone(),
-            retried: self.retried,
-            undone: self.undone,
-            ignored: self.ignored,
-            acknowledged: self.acknowledged,
-            response: self.response.response(),
-            unfinished: self.unfinished.as_ref().map_or_else(Response::default, Histogram::response),
-            service: of_due(|due| &due.service),
-            wait: of_due(|due| &due.wait),
-            late: of_due(|due| &due.late),
-            statements: self
-                .statements
-                .iter()
-                .map(|times| StatementTimes { text: String::new(), response: times.response() })
-                .collect(),
-        }
-    }
-}
-
-/// The operations of one class in one tick.
-#[derive(Clone, Default)]
-struct TickCounts {
-    done: u64,
-    failed: u64,
-    retried: u64,
-    undone: u64,
-    /// The number of operations by duration, for the durations that a histogram of [`TICK_DIGITS`] distinguishes. A
-    /// tick has few of its 4,700 durations, so an hour of ticks takes megabytes and not a gigabyte.
-    response: BTreeMap<u64, u64>,
-}
-
-impl TickCounts {
-    fn add(&mut self, counts: &TickCounts, response: &Histogram) {
-        self.done += counts.done;
-        self.failed += counts.failed;
-        self.retried += counts.retried;
-        self.undone += counts.undone;
-        response.each(|duration, count| *self.response.entry(duration).or_default() += count);
-    }
-
-    fn reported(&self, class: &str) -> Class {
-        let mut response = Histogram::with_digits(TICK_DIGITS);
-        self.response.iter().for_each(|(&duration, &count)| response.record_many(duration, count));
-        Class {
-            class: class.to_owned(),
-            done: self.done,
-            failed: self.failed,
-            retried: self.retried,
-            undone: self.undone,
-            response: response.response(),
-            ..Class::default()
-        }
-    }
-}
-
-/// A tick of all clients.
-#[derive(Clone, Default)]
-struct TickSum {
-    classes: Vec<TickCounts>,
-    /// The hundredths in which an operation succeeded, as bits.
-    succeeded: u128,
-}
-
-/// The state that the clients of a section share: the classes by tick, into which each adds a tick when it is over.
-pub struct Board {
-    window: Window,
-    ticks: Mutex<Ticks>,
-}
-
-struct Ticks {
-    all: Vec<TickSum>,
-    /// The counts added since they were last taken, by class; none where intervals are not reported.
-    news: Option<Vec<TickCounts>>,
-}
-
-impl Board {
-    /// An empty board, which collects news if they are reported. Where all steps are done once there are no ticks.
-    pub fn new(window: Window, classes: usize, has_news: bool) -> Board {
-        let ticks = if window.until == u64::MAX { 0 } else { (window.until - window.from).div_ceil(TICK) };
-        let tick = || TickSum { classes: vec![TickCounts::default(); classes], succeeded: 0 };
-        let all = (0..ticks).map(|_| tick()).collect();
-        let news = has_news.then(|| vec![TickCounts::default(); classes]);
-        Board { window, ticks: Mutex::new(Ticks { all, news }) }
-    }
-
-    /// Takes what was added since this was last called, with the names of the classes. Clients that end a tick meanwhile wait
-    /// only for as long as it takes to put an empty one in its place.
-    pub fn news(&self, names: &[&str]) -> Vec<Class> {
-        let mut empty = vec![TickCounts::default(); names.len()];
-        if let Ok(mut ticks) = self.ticks.lock()
-            && let Some(news) = &mut ticks.news
-        {
-            std::mem::swap(news, &mut empty);
-        }
-        empty.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect()
-    }
-
-    /// The ticks, with the names of the classes.
-    pub fn reported(self, names: &[&str]) -> Vec<Tick> {
-        let ticks = self.ticks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).all;
-        let length = self.window.until - self.window.from;
-        let reported = |(place, tick): (u64, &TickSum)| {
-            let classes =
-                tick.classes.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect();
-            let ended_ns = ((place + 1) * TICK).min(length);
-            let mut reported = Tick { ended_ns, classes, ..Tick::default() };
-            reported.set_succeeded(tick.succeeded);
-            reported
-        };
-        (0..).zip(&ticks).map(reported).collect()
-    }
-}
+/// Entries that are counted together: few enough for a processor's first cache, and enough that the parts of the histograms
+/// that are in use have come into it with the first of them.
+const ENTRIES: usize = 256;
+/// Executions of statements that are counted together.
+const EXECUTIONS: usize = 2048;
 
 /// The records of one client. All memory is reserved before the clock starts.
 pub struct Recorder<'b> {
-    board: &'b Board,
-    all: Vec<Counts>,
-    /// The current tick: its counts, and how long its operations took.
-    tick: Vec<(TickCounts, Histogram)>,
-    /// The hundredths of it in which an operation succeeded, as bits.
-    succeeded: u128,
+    entries: Vec<Entry>,
+    executions: Vec<TimedExecution>,
+    /// True if the entries are to be counted before the next operation.
+    is_due: bool,
     /// True once the client repeats the steps.
     anew: bool,
-    place: usize,
-    /// The end of the tick, in nanoseconds since the clients began.
-    ends: u64,
+    totals: Totals<'b>,
+}
+
+/// An operation that was done.
+#[derive(Clone, Copy)]
+struct Entry {
+    times: Times,
+    retried: u32,
+    class: u16,
+    ending: Ending,
+}
+
+/// The way in which an operation was done.
+#[derive(Clone, Copy)]
+enum Ending {
+    Done,
+    Undone,
+    Ignored,
+}
+
+/// One execution of a statement of a class, in an operation that was done at a moment.
+#[derive(Clone, Copy)]
+struct TimedExecution {
+    class: usize,
+    done: u64,
+    execution: Execution,
 }
 
 impl<'b> Recorder<'b> {
     /// For a number of classes, `due` at times or not.
     pub fn new(board: &'b Board, classes: usize, due: bool) -> Recorder<'b> {
-        let ends = if board.window.until == u64::MAX { u64::MAX } else { board.window.from + TICK };
-        Recorder {
-            board,
-            all: (0..classes).map(|_| Counts::new(3, due)).collect(),
-            tick: (0..classes)
-                .map(|_| (TickCounts::default(), Histogram::with_digits(TICK_DIGITS)))
-                .collect(),
-            succeeded: 0,
-            anew: false,
-            place: 0,
-            ends,
-        }
+        let totals = Totals::new(board, classes, due);
+        let (entries, executions) = (Vec::with_capacity(ENTRIES), Vec::new());
+        Recorder { entries, executions, is_due: false, anew: false, totals }
     }
 
     /// Makes room for the executions of this number of statements of each class.
     pub fn time_statements(&mut self, counts: &[usize]) {
-        for (class, &count) in self.all.iter_mut().zip(counts) {
-            class.statements = (0..count).map(|_| Histogram::with_digits(3)).collect();
+        self.totals.time_statements(counts);
+        if counts.iter().any(|&count| count > 0) {
+            self.executions.reserve(2 * EXECUTIONS);
         }
     }
 
-    /// Counts the executions of the statements of an operation that was done at a moment.
+    /// Records the executions of the statements of an operation that was done at a moment.
     #[inline]
     pub fn statements(&mut self, class: usize, done: u64, executions: &[Execution]) {
-        let Window { from, until } = self.board.window;
-        if !executions.is_empty() && (from..until).contains(&done) {
-            let histograms = &mut self.all[class].statements;
-            executions.iter().for_each(|&(place, duration)| histograms[place].record(duration));
-        }
+        let timed = executions.iter().map(|&execution| TimedExecution { class, done, execution });
+        self.executions.extend(timed);
+        self.is_due |= self.executions.len() >= EXECUTIONS;
     }
 
-    /// Counts an operation that succeeded, or was rolled back as planned, after `retried` tries that did not.
+    /// Records an operation that succeeded, or was rolled back as planned, after `retried` tries that did not.
     #[inline]
     pub fn done(&mut self, class: usize, times: Times, retried: u64, undone: bool) {
-        self.all[class].acknowledged += u64::from(!undone && !self.anew);
-        if !self.is_within(times.done) {
-            self.after_the_end(class, times);
-            return;
-        }
-        let response = times.done.saturating_sub(times.from());
-        let (all, (tick, responses)) = (&mut self.all[class], &mut self.tick[class]);
-        all.done += 1;
-        all.retried += retried;
-        all.undone += u64::from(undone);
-        all.response.record(response);
-        if self.ends != u64::MAX {
-            tick.done += 1;
-            tick.retried += retried;
-            tick.undone += u64::from(undone);
-            responses.record(response);
-            self.succeeded |= 1_u128 << ((times.done + TICK - self.ends) / (TICK / 100));
-        }
-        if let (Some(due), Some(reported)) = (times.due, &mut all.due) {
-            reported.service.record(times.done - times.sent);
-            // A client that was free only after the operation was due kept it waiting until then.
-            reported.wait.record(times.free.saturating_sub(due));
-            reported.late.record(times.sent - times.free.max(due));
-        }
+        self.push(class, times, retried, if undone { Ending::Undone } else { Ending::Done });
     }
 
-    /// Counts an operation that ended with an error that the suite ignores: it is done, and has changed nothing.
-    #[cold]
+    /// Records an operation that ended with an error that the suite ignores: it is done, and has changed nothing.
+    #[inline]
     pub fn ignored(&mut self, class: usize, times: Times, retried: u64) {
-        self.done(class, times, retried, true);
-        let Window { from, until } = self.board.window;
-        self.all[class].ignored += u64::from((from..until).contains(&times.done));
+        self.push(class, times, retried, Ending::Ignored);
     }
 
-    /// Counts an operation that did not succeed. `why` says why; it is empty where that was for want of time.
+    #[inline]
+    fn push(&mut self, class: usize, times: Times, retried: u64, ending: Ending) {
+        // A suite has fewer classes, and an operation fewer tries.
+        let (class, retried) = (class as u16, retried as u32);
+        self.entries.push(Entry { times, retried, class, ending });
+        self.is_due |= self.entries.len() >= ENTRIES || times.done >= self.totals.ends();
+    }
+
+    /// Records an operation that did not succeed. `why` says why; it is empty where that was for want of time.
+    #[cold]
     pub fn failed(&mut self, class: usize, times: Times, retried: u64, why: impl FnOnce() -> String) {
-        if !self.is_within(times.done) {
-            self.after_the_end(class, times);
-            return;
-        }
-        let (all, (tick, _)) = (&mut self.all[class], &mut self.tick[class]);
-        if all.failure.is_empty() {
-            all.failure = why();
-        }
-        all.failed += 1;
-        all.retried += retried;
-        tick.failed += 1;
-        tick.retried += retried;
+        self.count();
+        self.totals.failed(class, times, retried, why);
     }
 
     /// From now on the client does steps that it has done before.
-    #[cold]
-    pub fn begin_anew(&mut self) {
-        self.anew = true;
-    }
-
-    /// Counts an operation that ended outside the window, if it had to end within it.
-    #[cold]
-    fn after_the_end(&mut self, class: usize, times: Times) {
-        if times.done >= self.board.window.until {
-            self.unfinished(class, times.from());
-        }
-    }
-
-    /// Counts an operation that was due or under way since a moment, and was not done at the end of the window.
-    pub fn unfinished(&mut self, class: usize, since: u64) {
-        if since < self.board.window.until {
-            let ages = self.all[class].unfinished.get_or_insert_default();
-            ages.record(self.board.window.until - since);
-        }
-    }
-
-    /// True if an operation that ends now counts. Advances to its tick.
     #[inline]
-    fn is_within(&mut self, now: u64) -> bool {
-        if now >= self.ends {
-            self.turn(now);
+    pub fn begin_anew(&mut self) {
+        if !self.anew {
+            self.anew = true;
+            self.count();
+            self.totals.begin_anew();
         }
-        now >= self.board.window.from && now < self.board.window.until
     }
 
-    /// Ends ticks until one holds this moment.
-    #[cold]
-    fn turn(&mut self, now: u64) {
-        if let Ok(mut ticks) = self.board.ticks.lock() {
-            let Ticks { all, news } = &mut *ticks;
-            let add = |classes: &mut [TickCounts]| {
-                let own = classes.iter_mut().zip(&self.tick);
-                own.for_each(|(sum, (counts, response))| sum.add(counts, response));
-            };
-            if let Some(tick) = all.get_mut(self.place) {
-                add(&mut tick.classes);
-                tick.succeeded |= self.succeeded;
-            }
-            if let Some(news) = news {
-                add(news);
-            }
-        }
-        for (counts, response) in &mut self.tick {
-            *counts = TickCounts::default();
-            response.clear();
-        }
-        self.succeeded = 0;
-        let further = 1 + (now - self.ends) / TICK;
-        self.place += further as usize;
-        self.ends += further * TICK;
+    /// Records an operation that was due or under way since a moment, and was not done at the end of the window.
+    pub fn unfinished(&mut self, class: usize, since: u64) {
+        self.totals.unfinished(class, since);
     }
 
-    /// Adds the last tick, and what the client did in all to what others did.
+    /// Counts what was recorded, if it is time to. Returns false if that took no time.
+    #[inline]
+    pub fn count_if_due(&mut self) -> bool {
+        if self.is_due {
+            self.count();
+        }
+        std::mem::take(&mut self.is_due)
+    }
+
+    #[inline(never)]
+    fn count(&mut self) {
+        for Entry { times, class, ending, retried } in self.entries.drain(..) {
+            let (class, retried) = (class.into(), retried.into());
+            match ending {
+                Ending::Done => self.totals.done(class, times, retried, false),
+                Ending::Undone => self.totals.done(class, times, retried, true),
+                Ending::Ignored => self.totals.ignored(class, times, retried),
+            }
+        }
+        for TimedExecution { class, done, execution } in self.executions.drain(..) {
+            self.totals.statements(class, done, &[execution]);
+        }
+    }
+
+    /// Counts the rest, and adds what the client did in all to what others did.
     pub fn end(mut self, sum: &mut Sum) {
-        if self.ends != u64::MAX {
-            self.turn(self.ends);
-        }
-        if sum.0.is_empty() {
-            sum.0 = self.all;
-        } else {
-            sum.0.iter_mut().zip(&self.all).for_each(|(sum, own)| sum.add(own));
-        }
-    }
-}
-
-/// The operations of all clients.
-#[derive(Default)]
-pub struct Sum(Vec<Counts>);
-
-impl Sum {
-    /// The classes with their names.
-    pub fn reported(&self, names: &[&str]) -> Vec<Class> {
-        self.0.iter().zip(names).map(|(counts, name)| counts.reported(name)).collect()
+        self.count();
+        self.totals.end(sum);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dyno_protocol::{Class, Tick};
+
+    use super::super::board::{TICK, Window};
     use super::*;
 
-    fn closed(sent: u64, done: u64) -> Times {
-        Times { due: None, free: sent, sent, done }
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+
+    /// Numbers that look random: a linear congruential generator (Knuth's MMIX).
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % bound
+        }
     }
 
-    #[test]
-    fn what_ends_within_the_window_counts_once_and_in_its_tick() {
-        let window = Window { from: TICK, until: 3 * TICK + TICK / 2 };
-        let board = Board::new(window, 2, true);
-        let mut sum = Sum::default();
-        for _ in 0..2 {
-            let mut recorder = Recorder::new(&board, 2, false);
-            recorder.done(0, closed(0, TICK - 1), 0, false);
-            recorder.done(0, closed(0, TICK), 3, true);
-            recorder.failed(1, closed(0, 2 * TICK - 1), 1, || "no row".into());
-            recorder.done(1, closed(3 * TICK, 3 * TICK + 1), 0, false);
-            recorder.done(1, closed(3 * TICK, window.until), 0, false);
+    /// An event in the life of a client: the end of an operation, or the beginning of steps that it has done before.
+    #[derive(Clone)]
+    enum Deed {
+        Done(usize, Times, u64, bool, Vec<Execution>),
+        Ignored(usize, Times, u64),
+        Failed(usize, Times, u64),
+        Unfinished(usize, u64),
+        BeginAnew,
+    }
+
+    fn deeds(numbers: &mut Numbers, count: u64, has_due: bool) -> Vec<Deed> {
+        let mut free = 0;
+        let one = |_| {
+            let class = numbers.below(3) as usize;
+            let due = (has_due && numbers.below(2) == 0)
+                .then(|| (free + numbers.below(3_000_000)).saturating_sub(1_000_000));
+            let sent = free.max(due.unwrap_or(0)) + numbers.below(1000);
+            // Most are short, a few last for seconds.
+            let long = if numbers.below(500) == 0 { 3 * TICK } else { 4_000_000 };
+            let times = Times { due, free, sent, done: sent + numbers.below(long) };
+            free = times.done;
+            let retried = numbers.below(3);
+            match numbers.below(40) {
+                0 => Deed::Failed(class, times, retried),
+                1 => Deed::Ignored(class, times, retried),
+                2 => Deed::Unfinished(class, times.sent),
+                3 => Deed::BeginAnew,
+                _ => {
+                    let execution = |place| (place, numbers.below(9_000));
+                    let executions = (0..(times.done % 3) as usize).map(execution).collect();
+                    Deed::Done(class, times, retried, times.done.is_multiple_of(9), executions)
+                }
+            }
+        };
+        (0..count).map(one).collect()
+    }
+
+    /// The sums by class, the seconds, and the news that came every hundred deeds.
+    type Reported = (Vec<Class>, Vec<Tick>, Vec<Class>);
+
+    fn reported(window: Window, sum: Sum, board: Board) -> Reported {
+        let news = board.news(&NAMES);
+        let ticks = if window.until == u64::MAX { Vec::new() } else { board.reported(&NAMES) };
+        (sum.reported(&NAMES), ticks, news)
+    }
+
+    /// Counts each deed when it is done.
+    fn at_once(window: Window, clients: &[Vec<Deed>], is_due: bool) -> Reported {
+        let (board, mut sum) = (Board::new(window, 3, true), Sum::default());
+        for deeds in clients {
+            let mut totals = Totals::new(&board, 3, is_due);
+            totals.time_statements(&[2; 3]);
+            for deed in deeds.clone() {
+                match deed {
+                    Deed::Done(class, times, retried, undone, executions) => {
+                        totals.done(class, times, retried, undone);
+                        totals.statements(class, times.done, &executions);
+                    }
+                    Deed::Ignored(class, times, retried) => totals.ignored(class, times, retried),
+                    Deed::Failed(class, times, retried) => {
+                        totals.failed(class, times, retried, || format!("at {}", times.done));
+                    }
+                    Deed::Unfinished(class, since) => totals.unfinished(class, since),
+                    Deed::BeginAnew => totals.begin_anew(),
+                }
+            }
+            totals.end(&mut sum);
+        }
+        reported(window, sum, board)
+    }
+
+    /// Records each deed, and counts when it is due.
+    fn recorded(window: Window, clients: &[Vec<Deed>], is_due: bool) -> Reported {
+        let (board, mut sum) = (Board::new(window, 3, true), Sum::default());
+        for deeds in clients {
+            let mut recorder = Recorder::new(&board, 3, is_due);
+            recorder.time_statements(&[2; 3]);
+            for deed in deeds.clone() {
+                recorder.count_if_due();
+                match deed {
+                    Deed::Done(class, times, retried, undone, executions) => {
+                        recorder.done(class, times, retried, undone);
+                        recorder.statements(class, times.done, &executions);
+                    }
+                    Deed::Ignored(class, times, retried) => recorder.ignored(class, times, retried),
+                    Deed::Failed(class, times, retried) => {
+                        recorder.failed(class, times, retried, || format!("at {}", times.done));
+                    }
+                    Deed::Unfinished(class, since) => recorder.unfinished(class, since),
+                    Deed::BeginAnew => recorder.begin_anew(),
+                }
+                assert!(recorder.entries.len() <= ENTRIES && recorder.entries.capacity() == ENTRIES);
+            }
             recorder.end(&mut sum);
         }
-        let classes = sum.reported(&["a", "b"]);
-        let counts = |class: &Class| (class.done, class.failed, class.retried);
-        assert_eq!(classes.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
-        assert!(classes[0].service.is_empty());
-        assert_eq!((classes[0].undone, classes[1].failure.as_str()), (2, "no row"));
-        let news = board.news(&["a", "b"]);
-        assert_eq!(news.iter().map(counts).collect::<Vec<_>>(), [(2, 0, 6), (2, 2, 2)]);
-        assert_eq!(news[0].response.histogram().unwrap().unwrap().len(), 2);
-        assert_eq!(board.news(&["a", "b"]).iter().map(counts).collect::<Vec<_>>(), [(0, 0, 0), (0, 0, 0)]);
-        let ticks = board.reported(&["a", "b"]);
-        let reported =
-            ticks.iter().map(|tick| (tick.ended_ns, counts(&tick.classes[0]).0, tick.classes[1].done));
-        assert_eq!(reported.collect::<Vec<_>>(), [(TICK, 2, 0), (2 * TICK, 0, 0), (5 * TICK / 2, 0, 2)]);
+        reported(window, sum, board)
     }
 
     #[test]
-    fn an_hour_of_seconds_takes_as_much_memory_as_it_has_durations() {
-        let board = Board::new(Window { from: 0, until: 3600 * TICK }, 1, false);
-        let mut recorder = Recorder::new(&board, 1, false);
-        for second in 0..3600 {
-            for operation in 0..100 {
-                let sent = second * TICK + operation * 1_000_000;
-                recorder.done(0, closed(sent, sent + 50_000 + 1000 * (operation % 20)), 0, false);
-            }
+    fn what_is_counted_later_comes_to_the_same() {
+        let mut numbers = Numbers(1);
+        for round in 0..24 {
+            let is_due = round % 2 == 0;
+            let from = numbers.below(2) * TICK;
+            let until = if round % 3 == 0 { u64::MAX } else { from + (1 + numbers.below(6)) * TICK / 2 };
+            let window = Window { from, until };
+            let count = numbers.below(4_000);
+            let clients: Vec<_> = (0..3).map(|_| deeds(&mut numbers, count, is_due)).collect();
+            let (expected, found) = (at_once(window, &clients, is_due), recorded(window, &clients, is_due));
+            assert!(expected == found, "round {round}");
         }
-        recorder.end(&mut Sum::default());
-        let ticks = board.ticks.lock().unwrap();
-        let kept: usize =
-            ticks.all.iter().flat_map(|tick| &tick.classes).map(|counts| counts.response.len()).sum();
-        // The map of a tick takes about twice the bytes of its pairs; a histogram takes 37 kB.
-        assert!(kept <= 3600 * 20 && kept * size_of::<(u64, u64)>() < 2_000_000, "{kept} durations");
     }
 
     #[test]
-    fn a_wait_is_split_into_nobody_free_and_late() {
-        let board = Board::new(Window { from: 0, until: TICK }, 1, false);
-        let (mut sum, mut recorder) = (Sum::default(), Recorder::new(&board, 1, true));
-        recorder.done(0, Times { due: Some(1000), free: 500, sent: 1100, done: 1300 }, 0, false);
-        recorder.done(0, Times { due: Some(1000), free: 1500, sent: 1501, done: 1600 }, 0, false);
-        recorder.end(&mut sum);
-        let class = &sum.reported(&["a"])[0];
-        let values = |response: &Response| -> Vec<u64> {
-            let histogram = response.histogram().unwrap().unwrap();
-            histogram.iter_recorded().map(|step| step.value_iterated_to()).collect()
-        };
-        assert_eq!((values(&class.response), values(&class.service)), (vec![300, 600], vec![99, 200]));
-        assert_eq!((values(&class.wait), values(&class.late)), (vec![0, 500], vec![1, 100]));
+    fn a_second_is_handed_over_with_the_first_operation_after_it() {
+        let board = Board::new(Window { from: 0, until: 3 * TICK }, 1, true);
+        let mut recorder = Recorder::new(&board, 1, false);
+        let times = |done| Times { due: None, free: done - 1, sent: done - 1, done };
+        recorder.done(0, times(TICK - 1), 0, false);
+        assert_eq!((recorder.count_if_due(), board.news(&["a"])[0].done), (false, 0));
+        recorder.done(0, times(TICK + 1), 0, false);
+        assert_eq!((recorder.count_if_due(), board.news(&["a"])[0].done), (true, 1));
+        assert!(!recorder.count_if_due());
     }
 }

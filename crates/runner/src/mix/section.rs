@@ -10,11 +10,14 @@ use anyhow::{Context, Result, anyhow, ensure};
 use dyno_protocol::{CONNECT, MixWork, Sample};
 
 use super::Steps;
-use super::client_thread::{Lines, Shared, be_client, be_visitor};
+use super::board::{Board, Window};
+use super::client_thread::{Lines, Shared, ThreadOrders, be_clients, be_lone_client, be_visitor};
+use super::counts::Sum;
 use super::program::Program;
-use super::recorder::{Board, Recorder, Sum, Window};
+use super::recorder::Recorder;
 use super::reporter::Reporter;
 use super::short_session::Sessions;
+use super::suspension::{sleep_until, wait_for_socket};
 use super::timing;
 use crate::clock::Clock;
 use crate::orders::OrderSource;
@@ -96,7 +99,7 @@ fn perform_part<E: Engine>(
             let door = engine.door()?;
             let (sessions, door) = (&sessions, &*door);
             let visitors =
-                (0..clients).map(|_| move |place, lines| be_visitor(place, sessions, door, shared, lines));
+                (0..clients).map(|place| move |lines| be_visitor(place, sessions, door, shared, lines));
             together(visitors, shared, clock, orders)?
         }
         None => {
@@ -104,10 +107,18 @@ fn perform_part<E: Engine>(
             let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
             let mut others: Vec<E::Session> =
                 (part.before + there + 1..=part.before + clients).map(open).collect::<Result<_>>()?;
-            let sessions = own.into_iter().chain(&mut others);
-            let clients =
-                sessions.map(|session| move |place, lines| be_client(place, session, shared, lines));
-            let done = together(clients, shared, clock, orders)?;
+            let mut sessions: Vec<&mut E::Session> = own.into_iter().chain(&mut others).collect();
+            let done = if share_threads(mix, &mut sessions)? {
+                let lives = groups(sessions, threads(mix)?)
+                    .map(|(first, sessions)| move |lines| be_clients(first, sessions, shared, lines));
+                together(lives, shared, clock, orders)?
+            } else {
+                let lives = sessions
+                    .into_iter()
+                    .enumerate()
+                    .map(|(place, session)| move |lines| be_lone_client(place, session, shared, lines));
+                together(lives, shared, clock, orders)?
+            };
             others.into_iter().try_for_each(Session::close)?;
             done
         }
@@ -119,6 +130,44 @@ fn perform_part<E: Engine>(
     // To connect is no operation of the suite.
     let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
     Ok(Sample { operations, classes, ticks: board.reported(&names), ..sample })
+}
+
+/// The number of threads that the clients of this process share at most.
+fn threads(mix: &MixWork) -> Result<usize> {
+    match mix.threads {
+        Some(count) => Ok(count.max(1) as usize),
+        None => Ok(thread::available_parallelism().context("cannot count the CPUs of the clients")?.get()),
+    }
+}
+
+/// Has sessions wait without their thread, if there are more of them than threads. Returns false if each has a thread: there
+/// are enough, or its driver blocks the thread that waits for an answer.
+///
+/// # Errors
+/// The job asks for fewer threads and the driver blocks.
+fn share_threads<S: Session>(mix: &MixWork, sessions: &mut [&mut S]) -> Result<bool> {
+    if sessions.len() <= threads(mix)? {
+        return Ok(false);
+    }
+    for session in sessions {
+        if !session.wait_by(Some(wait_for_socket))? {
+            ensure!(
+                mix.threads.is_none(),
+                "this driver keeps a thread until its answer is there, so that each client needs one: leave \
+                 client_threads out"
+            );
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The sessions of each thread, after the position of the first of them: as many for each as go in equal parts.
+fn groups<S>(mut sessions: Vec<S>, threads: usize) -> impl Iterator<Item = (usize, Vec<S>)> {
+    let count = sessions.len();
+    let starts = (0..threads).map(move |thread| thread * count / threads).rev();
+    let parts: Vec<_> = starts.map(|first| (first, sessions.split_off(first))).collect();
+    parts.into_iter().rev()
 }
 
 /// The names of what is recorded separately: the classes, and connecting where clients come and go.
@@ -136,7 +185,7 @@ pub fn firsts(mix: &MixWork) -> Vec<usize> {
     iter::once(0).chain(ends).take(mix.classes.len()).collect()
 }
 
-/// Starts clients, each with its own thread, at one instant, and waits for the end.
+/// Starts clients at one instant, each of `lives` in a thread, and waits for the end.
 fn together<'b, L>(
     lives: impl Iterator<Item = L>,
     shared: &Shared<'b>,
@@ -144,20 +193,20 @@ fn together<'b, L>(
     orders: Orders,
 ) -> Result<(Sum, Sample)>
 where
-    L: FnOnce(usize, Lines) -> Option<Recorder<'b>> + Send,
+    L: FnOnce(Lines) -> Vec<Recorder<'b>> + Send,
 {
     let (mix, window, clients) = (shared.mix, shared.window, shared.mix.clients as usize);
     thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
         let (done, is_done) = mpsc::channel();
         let (mut all_begin, mut leaves, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, life) in lives.enumerate() {
+        for life in lives {
             let ((begins, begins_at), (leave, may_leave)) = (mpsc::channel(), mpsc::channel());
             all_begin.push(begins);
             leaves.push(leave);
-            let lines =
-                Lines { ready: ready.clone(), begin: begins_at, done: done.clone(), leave: may_leave };
-            threads.push(scope.spawn(move || life(place, lines)));
+            let orders = ThreadOrders { begin: begins_at, leave: may_leave };
+            let lines = Lines { ready: ready.clone(), done: done.clone(), orders };
+            threads.push(scope.spawn(move || life(lines)));
         }
         drop((ready, done));
         is_ready.iter().take(clients).collect::<Result<()>>()?;
@@ -175,15 +224,15 @@ where
         // Before a connection is closed: the costs of a server are read now.
         let ended = ended.and_then(|()| orders.map_or(Ok(()), OrderSource::end));
         drop(leaves);
-        let mut sum = Sum::default();
+        let (mut sum, count) = (Sum::default(), threads.len());
         for thread in threads {
             match thread.join() {
-                Ok(Some(recorder)) => recorder.end(&mut sum),
-                Ok(None) => {}
+                Ok(recorders) => recorders.into_iter().for_each(|recorder| recorder.end(&mut sum)),
                 Err(_) => return Err(anyhow!("a client panicked, which is an error in the runner")),
             }
         }
         ended?;
+        sample.threads = count as u64;
         sample.section.nanoseconds = match mix.lasts {
             // Operations that ended later do not count.
             Some(lasts) => lasts.duration_ns,
@@ -219,9 +268,4 @@ fn wait(is_done: &Receiver<Result<()>>, clients: usize, began: Instant, shared: 
         sleep_until(end);
     }
     Ok(missing)
-}
-
-/// Sleeps until a moment.
-pub fn sleep_until(moment: Instant) {
-    thread::sleep(moment.saturating_duration_since(Instant::now()));
 }

@@ -11,9 +11,10 @@ use dyno_protocol::{CONNECT, MixWork};
 use super::Steps;
 use super::client::{Client, since, wait, wake_in_time};
 use super::executor::{Executor, Sql};
-use super::recorder::{Recorder, Times};
+use super::recorder::Recorder;
 use super::section::firsts;
 use super::timing::TimingExecutor;
+use super::totals::Times;
 use crate::Session;
 
 /// Lets sessions in, from any thread.
@@ -134,7 +135,8 @@ fn take(
         if done >= client.window.until || client.stop.load(Ordering::Relaxed) {
             break;
         }
-        done = client.step(&mut doer, &client.steps.get(step), (None, done, done), began, recorder)?;
+        let sent = if recorder.count_if_due() { since(began) } else { done };
+        done = client.step(&mut doer, &client.steps.get(step), (None, done, sent), began, recorder)?;
     }
     Ok(())
 }

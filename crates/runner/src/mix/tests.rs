@@ -1,6 +1,8 @@
 //! Mixes by clients that are made of nothing.
 
+mod shared_threads;
 mod toy;
+mod wire;
 
 use std::fs;
 use std::io;
@@ -51,8 +53,15 @@ fn mix(folder: &Path, classes: &[(&str, Option<Purpose>)], clients: u32, steps: 
 
 /// Runs it. Returns its sample and the actions of the clients.
 fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
-    let mut engine = Toy::default();
+    let engine = Toy::default();
     let log = engine.0.clone();
+    let sample = done_by(mix, engine);
+    let lines = std::mem::take(&mut *log.lines.lock().unwrap());
+    (sample, lines)
+}
+
+/// Runs it on an engine.
+fn done_by<E: Engine>(mix: &MixWork, mut engine: E) -> anyhow::Result<Sample> {
     let session = engine.session().unwrap();
     let clock = Clock::new(None);
     let (answer, ends) = (Answer::new(), Vec::new());
@@ -60,9 +69,7 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
     let (mut input, send) = (io::empty(), |_: &Event| Ok(()));
     let orders = &OrderSource::new(&mut input, &send);
     let mut bench = TestContext { session, engine, job: &job, clock, orders, answer, ends, latency: false };
-    let sample = perform(mix, &mut bench);
-    let lines = std::mem::take(&mut *log.lines.lock().unwrap());
-    (sample, lines)
+    perform(mix, &mut bench)
 }
 
 fn counts(sample: &Sample) -> Vec<(u64, u64, u64)> {
