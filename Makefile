@@ -15,7 +15,7 @@ NODE = $(TARGET)/node/bin/node
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python build-node run test needs lint check soak bench dist deb wheel release install gallery report-assets import-parquet clean
+.PHONY: build build-go build-python build-node run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -124,6 +124,15 @@ import-parquet:
 # not at hand are left out.
 gallery: build
 	sh scripts/gallery.sh
+
+# The pages of docs/ as a site that can be searched from a disk, target/manual/html. The tool comes from PyPI.
+manual:
+	sh scripts/manual.sh
+
+# The kept runs of runs/ as one folder of pages, target/site. scripts/kept-runs.sh makes the runs anew, on a quiet machine.
+site:
+	$(CARGO) build --release -p dyno
+	sh scripts/site.sh
 
 # The report's chart library anew from the versions in package-lock.json. Only this needs npm.
 report-assets:

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod defaults;
 mod examples;
 mod import;
 mod prove;
@@ -32,7 +33,7 @@ pub use values::Caches;
     long_version = LONG_VERSION,
     max_term_width = 100,
     before_help = examples::DYNO,
-    after_help = EXIT_CODES
+    after_help = AFTER_HELP
 )]
 pub struct Cli {
     /// What to do; without a command, dyno says what it is and what to try.
@@ -65,7 +66,9 @@ Try these:
 `dyno --help` lists all commands. `dyno run --help` explains how to choose what is measured.
 ";
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defaults.md.
+
 Exit codes:
   0    dyno did all of it
   1    compare, run --gate: something is slower than you allow, or no longer works;

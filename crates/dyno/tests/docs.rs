@@ -1,6 +1,7 @@
 //! What the documentation shows is what happens.
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::common::{Place, repository};
 
@@ -39,7 +40,7 @@ fn the_suite_that_is_written_in_the_documentation_runs() {
 #[test]
 fn the_mix_that_is_written_in_the_documentation_runs() {
     let place = Place::new();
-    place.write("counters.toml", &block("docs/clients.md", "toml"));
+    place.write("counters.toml", &block("docs/mixes.md", "toml"));
     place
         .dyno("run ./counters.toml --clients 1,3 --set duration=0.3 --trials 1 --no-warm-up --quiet -o run.jsonl")
         .exits(0)
@@ -51,7 +52,7 @@ fn the_mix_that_is_written_in_the_documentation_runs() {
 #[test]
 fn the_mix_with_rows_and_lists_in_the_documentation_runs_and_finds_what_it_is_for() {
     let place = Place::new();
-    let suite = blocks("docs/clients.md", "toml").remove(1);
+    let suite = blocks("docs/mixes.md", "toml").remove(1);
     place.write("seats.toml", &suite);
     let small = "--set duration=0.4 --trials 1 --no-warm-up --quiet";
     place
@@ -89,19 +90,72 @@ fn the_job_in_the_documentation_is_one() {
     assert_eq!(job.tests[0].work.model(), "statements");
 }
 
-#[test]
-fn links_between_documents_lead_somewhere() {
+/// Every page of the documentation, with those at the root.
+fn documents() -> Vec<PathBuf> {
     let root = repository();
-    let documents = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let documents = documents.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    for path in documents.chain([root.join("README.md")]) {
+    let at_root = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|name| root.join(name));
+    let folders = ["docs", "docs/decisions", "docs/tutorials"].map(|folder| root.join(folder));
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let pages = entries.map(|entry| entry.unwrap().path());
+    pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).chain(at_root).collect()
+}
+
+/// The lines of a page outside of its blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence && !line.starts_with("    ")
+    })
+}
+
+/// The anchor that the code host and the manual give a heading.
+fn anchor(heading: &str) -> String {
+    let plain = heading.to_lowercase().replace(' ', "-");
+    plain.chars().filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter)).collect()
+}
+
+fn anchors(text: &str) -> Vec<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect()
+}
+
+/// The targets of the links of a page.
+fn links(text: &str) -> Vec<String> {
+    let lines = prose(text).collect::<Vec<_>>().join("\n");
+    let parts = lines.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    parts.map(str::to_owned).collect()
+}
+
+#[test]
+fn links_and_their_anchors_lead_somewhere() {
+    let mut count = 0;
+    for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = link.split('#').next().unwrap_or_default();
-            if !link.starts_with("http") && !target.is_empty() {
-                let target = path.parent().unwrap().join(target);
-                assert!(target.exists(), "{} links to {link}", path.display());
-            }
+        for link in links(&text).iter().filter(|link| !link.starts_with("http")) {
+            let (target, wanted) = link.split_once('#').unwrap_or((link, ""));
+            let target = if target.is_empty() { path.clone() } else { path.parent().unwrap().join(target) };
+            assert!(target.exists(), "{} links to {link}", path.display());
+            let leads = wanted.is_empty()
+                || anchors(&fs::read_to_string(&target).unwrap()).iter().any(|anchor| anchor == wanted);
+            assert!(leads, "{} links to {link}, and there is no such heading", path.display());
+            count += 1;
         }
+    }
+    assert!(count > 300, "{count} links");
+}
+
+#[test]
+fn the_contents_of_the_manual_list_every_page() {
+    let root = repository();
+    let listed = links(&fs::read_to_string(root.join("docs/README.md")).unwrap());
+    let listed: Vec<PathBuf> =
+        listed.iter().map(|link| root.join("docs").join(link).canonicalize().unwrap()).collect();
+    for page in documents() {
+        let page = page.canonicalize().unwrap();
+        // The decisions have a list of their own, and two pages are contents themselves.
+        let is_listed = page.ends_with("README.md") || page.parent().unwrap().ends_with("decisions");
+        assert!(is_listed || listed.contains(&page), "docs/README.md lacks {}", page.display());
     }
 }

@@ -44,6 +44,27 @@ fn invented(base: &Run, number: usize, machine: &str, ratio: f64) -> Run {
 }
 
 #[test]
+fn the_maker_of_a_run_is_stated_and_shown() {
+    let place = Place::in_memory();
+    base(&place);
+    let small = "run speedtest --scale 0.01 --only 2 --with sqlite:memory --trials 1 --quiet";
+    place
+        .dyno(&format!("{small} --made-by vendor:sqlite -o vendor.jsonl"))
+        .exits(0)
+        .prints("Made by a vendor of sqlite.");
+    assert_eq!(read_json(&place.path("vendor.jsonl"))["made_by"], "vendor:sqlite");
+    place.dyno("rerun vendor.jsonl --made-by maintainer --quiet -o again.jsonl").exits(0);
+    place.dyno("show again.jsonl --format html").exits(0).prints("a maintainer of dyno");
+    place.dyno("verify vendor.jsonl").exits(0);
+    place.dyno("site base.jsonl vendor.jsonl -o site").exits(0);
+    let index = fs::read_to_string(place.path("site/index.html")).unwrap();
+    assert!(index.contains("<td>vendor:sqlite</td>") && index.contains("<td>not stated</td>"), "{index}");
+    place.dyno(&format!("{small} --made-by vendor:sqlight")).exits(2).says("did you mean sqlite?");
+    place.dyno(&format!("{small} --made-by me")).exits(2).says("vendor:ENGINE");
+    place.dyno("compare base.jsonl vendor.jsonl --format html").exits(2).says("dyno report OLD NEW");
+}
+
+#[test]
 fn what_a_run_says_is_worked_out_again() {
     let place = Place::in_memory();
     let run = base(&place);

@@ -20,6 +20,7 @@ mod isolation;
 mod level;
 mod load;
 mod machine;
+mod made_by;
 mod parameters;
 mod placement;
 mod probe;
@@ -56,6 +57,7 @@ pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, Safety, Standing};
 pub use load::{Clients, Load};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
+pub use made_by::MadeBy;
 pub use parameters::{ParameterValue, Parameters};
 pub use placement::{Pair, Placement, Sharing, Wanted};
 pub use probe::ProbeRecord;
@@ -87,7 +89,10 @@ pub struct Run {
     /// The program that wrote the file; absent in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
-    /// The command line, as typed.
+    /// The maker of the run, where it was stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<MadeBy>,
+    /// The command line, as typed, with the defaults of the user's `dyno.toml` that it left in force.
     pub command: Vec<String>,
     /// When the run began, UTC, RFC 3339.
     pub started: String,

@@ -1,7 +1,7 @@
 //! The verdict as JSON, for programs. The samples themselves are in the run file.
 
 use anyhow::{Context, Result};
-use dyno_record::{Commits, Ended, Executed, Isolated, Program, Safety};
+use dyno_record::{Commits, Ended, Executed, Isolated, MadeBy, Program, Safety};
 use dyno_verdict::{TestVerdict, Verdict};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +20,8 @@ struct Report<'a> {
     dyno: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<&'a Program>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<&'a MadeBy>,
     /// The result of checking the seals of the run file, in words.
     run_file: String,
     baseline: &'a str,
@@ -62,6 +64,7 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         ended: verdict.about.ended,
         dyno: &verdict.about.dyno,
         program: verdict.about.program.as_ref(),
+        made_by: verdict.about.made_by.as_ref(),
         run_file: verdict.about.seals.to_string(),
         baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),

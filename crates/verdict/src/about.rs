@@ -1,8 +1,8 @@
 //! The context of the figures: suite, machine, schedule, and failures.
 
 use dyno_record::{
-    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, Placement, Program, Run, Schedule, Seals,
-    Storage, SuiteRecord,
+    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, MadeBy, Placement, Program, Run, Schedule,
+    Seals, Storage, SuiteRecord,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ pub struct About {
     pub dyno: String,
     /// The program that wrote it; absent in records of earlier versions.
     pub program: Option<Program>,
+    /// The maker of the run, where it was stated.
+    pub made_by: Option<MadeBy>,
     /// The result of checking the run file's seals.
     pub seals: Seals,
     /// The command line, as typed.
@@ -70,6 +72,7 @@ impl About {
             load: run.load(),
             dyno: run.dyno.clone(),
             program: run.program.clone(),
+            made_by: run.made_by.clone(),
             seals: run.seals,
             command: run.command.clone(),
             started: run.started.clone(),

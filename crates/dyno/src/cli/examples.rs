@@ -152,10 +152,11 @@ mod tests {
     #[test]
     fn every_command_in_the_documents_can_be_typed() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let documents = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let folders = ["docs", "docs/tutorials"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
+        let documents = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
         let documents = documents.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
         let mut count = 0;
-        for path in documents.chain([root.join("README.md")]) {
+        for path in documents.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name))) {
             for command in commands(&fs::read_to_string(&path).unwrap()) {
                 Cli::try_parse_from(words(&command))
                     .unwrap_or_else(|error| panic!("{}: {command}: {error}", path.display()));

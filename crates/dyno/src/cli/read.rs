@@ -3,10 +3,10 @@
 use std::env;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use dyno_engine::may_hold_password;
 
-use super::Cli;
+use super::{Cli, defaults};
 use crate::terminal;
 
 /// The options that take the address of a server.
@@ -32,16 +32,25 @@ impl Cli {
             ));
             return Err(ExitCode::from(WRONG));
         }
-        Cli::try_parse().map_err(|error| {
-            if error.use_stderr() {
-                terminal::say(error.render().to_string().trim_end());
-            } else {
-                // Help and versions hold nothing but dyno's own words. A reader that has gone away is no error.
-                let _ = error.print();
-            }
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG))
-        })
+        let command = defaults::apply(Cli::command()).map_err(|error| {
+            terminal::say(&format!("dyno: {error:#}"));
+            ExitCode::from(WRONG)
+        })?;
+        let matches = command.clone().try_get_matches_from(&arguments).map_err(refuse)?;
+        defaults::note(&command, &matches);
+        Cli::from_arg_matches(&matches).map_err(refuse)
     }
+}
+
+/// Prints why the command line is wrong, or the help that it asks for.
+fn refuse(error: clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        terminal::say(error.render().to_string().trim_end());
+    } else {
+        // Help and versions hold nothing but dyno's own words. A reader that has gone away is no error.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG))
 }
 
 /// The place of an argument with an address that may hold a password, where none belongs.

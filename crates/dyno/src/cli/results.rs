@@ -18,6 +18,8 @@ pub enum OutputFormat {
     Csv,
     /// For a README or a pull request: the page without its charts
     Markdown,
+    /// For a browser: the page of `dyno report`
+    Html,
 }
 
 /// The choice of when results have colours.

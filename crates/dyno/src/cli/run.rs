@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dyno_record::Target;
+use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
 use super::ShowOptions;
@@ -170,6 +170,10 @@ pub struct PlaceArgs {
     /// statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
     #[arg(long)]
     pub trust: bool,
+    /// State in the run file who makes the run: maintainer (of dyno), vendor:ENGINE, as in vendor:postgres, if you write or sell
+    /// that engine or a driver of it, or other [default: not stated]
+    #[arg(long, value_name = "MAKER")]
+    pub made_by: Option<MadeBy>,
     /// Keep the database of the last trial of each contender, in a new folder below results/ or on the server of its URL,
     /// and print its place
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! `dyno compare`: two runs, test by test.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use dyno_verdict::{Comparison, Gate};
 
 use super::outcome::{AsInput, Exit, print};
@@ -9,11 +9,14 @@ use crate::terminal::say;
 
 /// Compares, and fails where asked to and something is slower, no longer works, or cannot be decided.
 pub fn execute(arguments: &CompareArgs) -> Result<Exit> {
+    if arguments.format == OutputFormat::Html {
+        return Err(anyhow!("the page of two runs is made by `dyno report OLD NEW -o FILE.html`")).input();
+    }
     let old = dyno_verdict::judge(&dyno_record::load(&arguments.old).input()?);
     let new = dyno_verdict::judge(&dyno_record::load(&arguments.new).input()?);
     let comparison = dyno_verdict::compare_as(old, &new, &arguments.aliases).input()?;
     print(&match arguments.format {
-        OutputFormat::Table => dyno_show::comparison::text(&comparison),
+        OutputFormat::Table | OutputFormat::Html => dyno_show::comparison::text(&comparison),
         OutputFormat::Markdown => dyno_show::comparison::markdown(&comparison),
         OutputFormat::Csv => dyno_show::comparison::csv(&comparison)?,
         OutputFormat::Json => dyno_show::pretty(&comparison)?,
@@ -29,7 +32,7 @@ pub fn execute(arguments: &CompareArgs) -> Result<Exit> {
 pub(super) fn print_gate(lines: &str, format: OutputFormat) -> Result<()> {
     match format {
         OutputFormat::Table | OutputFormat::Markdown => print(&format!("\n{lines}\n")).map(drop),
-        OutputFormat::Csv | OutputFormat::Json => {
+        OutputFormat::Csv | OutputFormat::Json | OutputFormat::Html => {
             say(lines);
             Ok(())
         }

@@ -44,7 +44,7 @@ fn proof_format(format: OutputFormat) -> Result<ProofFormat> {
         OutputFormat::Table => Ok(ProofFormat::Table),
         OutputFormat::Json => Ok(ProofFormat::Json),
         OutputFormat::Csv => Ok(ProofFormat::Csv),
-        OutputFormat::Markdown => {
+        OutputFormat::Markdown | OutputFormat::Html => {
             bail!("what dyno prove kept is shown as table, json or csv, and as a page by dyno report")
         }
     }
@@ -67,6 +67,10 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
         OutputFormat::Markdown => {
             let source = PageSource { name: file_name(path), verdict, file: Vec::new() };
             report::markdown(&[source], &JointVerdict::default())?
+        }
+        OutputFormat::Html => {
+            let source = PageSource { name: file_name(path), verdict, file: dyno_record::whole(run)? };
+            report::render(&[source], &JointVerdict::default())?
         }
     })?;
     Ok(exit)

@@ -52,7 +52,8 @@ pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
         say(&format!("{} is refused: {}", run.name, run.refused.join("; ")));
     }
     let (count, out) = (listed.len() - refused, arguments.out.display());
-    say(&format!("{count} runs are in {out}/index.html; {refused} are refused."));
+    let runs = if count == 1 { "1 run is".to_owned() } else { format!("{count} runs are") };
+    say(&format!("{runs} in {out}/index.html; {refused} are refused."));
     Ok(if refused > 0 { Exit::Incomplete } else { Exit::Done })
 }
 
@@ -71,6 +72,7 @@ fn member(path: &Path, home: &Home, registry: &Registry) -> Result<SiteMember> {
             suite: known(|run| run.suite.name.clone()),
             started: known(|run| run.started.clone()),
             dyno: known(program),
+            made_by: run.as_ref().and_then(|run| run.made_by.as_ref()).map(ToString::to_string),
             contenders: run.as_ref().map(shown).unwrap_or_default(),
             withdrawn: withdrawn(path)?,
             refused,

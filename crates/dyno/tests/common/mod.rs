@@ -130,7 +130,8 @@ impl Place {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command.current_dir(self.folder.path()).env("TMPDIR", self.data());
-        // Findings that a user made on this machine must not influence a test.
+        // A user's defaults, and findings on this machine, must not influence a test.
+        command.env("DYNO_DEFAULTS", "");
         command.env("DYNO_PROOFS", self.path("proofs.jsonl"));
         command.env("DYNO_CALIBRATION", self.path("calibration.json"));
         match &self.home {

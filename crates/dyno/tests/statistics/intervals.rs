@@ -94,7 +94,7 @@ fn equal_runs_differ_in_less_than_one_comparison_of_twenty() {
     }
 }
 
-/// The table of docs/methodology.md: how often a difference is found, by its size, the noise of one sample and blocks.
+/// The table of docs/statistics.md: how often a difference is found, by its size, the noise of one sample and blocks.
 #[test]
 fn differences_are_found_as_often_as_the_methodology_says() {
     const TRIALS: u64 = 2_000;
@@ -122,7 +122,7 @@ fn differences_are_found_as_often_as_the_methodology_says() {
         println!("{factor}, noise {noise}: found in {percents:?} % of runs of 6, 8, 10 and 20 blocks");
         // Two standard errors of a share of two thousand runs.
         let agree = percents.iter().zip(reported).all(|(percent, reported)| percent.abs_diff(reported) <= 2);
-        assert!(agree, "{factor}, noise {noise}: {percents:?}, and docs/methodology.md has {reported:?}");
+        assert!(agree, "{factor}, noise {noise}: {percents:?}, and docs/statistics.md has {reported:?}");
     }
 }
 

@@ -35,11 +35,12 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
         title,
         machine(verdict),
         format!(
-            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.{}",
+            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.{}{}",
             warm_up(verdict),
             units::duration(verdict.about.elapsed_ns as f64),
             why_ended(verdict),
             verdict.about.schedule.seed,
+            made_by(verdict),
             too_short(verdict).map(|advice| format!(" {advice}")).unwrap_or_default()
         ),
     ]
@@ -50,6 +51,12 @@ pub fn caches(verdict: &Verdict) -> Option<String> {
     let limits = &verdict.about.limits;
     let by = if limits.cache_of_suite { ", by the suite" } else { "" };
     limits.cache_bytes.map(|bytes| format!("each cache {}{by}", units::bytes(bytes as f64)))
+}
+
+/// The maker of the run, where it is stated.
+fn made_by(verdict: &Verdict) -> String {
+    let maker = verdict.about.made_by.as_ref();
+    maker.map(|maker| format!(" Made by {}.", maker.words())).unwrap_or_default()
 }
 
 /// Suggests a budget, if a run ended before it had enough trials for an interval.

@@ -23,6 +23,8 @@ pub struct SiteRun {
     pub started: String,
     /// The program that made it: version, and commit where that is known.
     pub dyno: String,
+    /// The maker, as stated: `maintainer`, `vendor:ENGINE` or `other`; null where it is not stated.
+    pub made_by: Option<String>,
     /// The contenders.
     pub contenders: Vec<String>,
     /// Why it is refused; empty if it is not.

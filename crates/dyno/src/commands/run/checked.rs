@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dyno_engine::{Contender, Registry};
 use dyno_lab::key;
 use dyno_lab::trial::Servers;
 use dyno_plan::{Plan, Selection, check_models, input_bytes, select};
+use dyno_record::MadeBy;
 use dyno_suite::progress::PlanningProgress;
 
 use super::contenders::{available, check_reach, with_harness, with_limits};
@@ -31,6 +32,9 @@ impl CheckedRequest {
     /// # Errors
     /// The request contradicts itself, or the user does not trust what it would load.
     pub fn new(request: RunRequest, registry: &Registry, place: &PlaceArgs) -> Result<CheckedRequest> {
+        if let Some(MadeBy::Vendor(engine)) = &place.made_by {
+            registry.engine(engine).context("--made-by").input()?;
+        }
         let contenders = match request.schedule.sustain {
             // The harness stores nothing, so a rate that it reaches says nothing about an engine.
             Some(_) => request.contenders.clone(),

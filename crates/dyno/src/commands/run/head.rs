@@ -8,16 +8,17 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord, SuiteRecord,
-    TestRecord,
+    ContenderRecord, Ended, Executed, MadeBy, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
+    SuiteRecord, TestRecord,
 };
 use dyno_suite::{ExpectedDigest, Published};
 
 use super::request::RunRequest;
 use super::site::Site;
+use crate::cli::defaults;
 
 /// A run without trials.
-pub fn begin(request: RunRequest, plan: &Plan, site: &Site) -> Run {
+pub fn begin(request: RunRequest, plan: &Plan, site: &Site, made_by: Option<MadeBy>) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -27,7 +28,11 @@ pub fn begin(request: RunRequest, plan: &Plan, site: &Site) -> Run {
         schema: SCHEMA.into(),
         dyno: env!("CARGO_PKG_VERSION").into(),
         program: Some(program()),
-        command: env::args().map(|argument| without_password(argument, &servers)).collect(),
+        made_by,
+        command: env::args()
+            .chain(defaults::in_force().iter().cloned())
+            .map(|argument| without_password(argument, &servers))
+            .collect(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_ns: 0,
         ended: Ended::Running,

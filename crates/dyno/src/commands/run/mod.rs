@@ -84,6 +84,7 @@ fn scaled(
     home: &Home,
     registry: &Registry,
 ) -> Result<Exit> {
+    scaling::check(arguments.show.format)?;
     let mut paths = Vec::new();
     let mut worst = Exit::Done;
     let place = &arguments.place;
@@ -153,7 +154,7 @@ pub(super) fn perform(
         say("dyno: interrupted before the first trial; nothing is kept");
         return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
     };
-    let mut run = begin(checked.request, &plan, &site);
+    let mut run = begin(checked.request, &plan, &site, place.made_by.clone());
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.
     let mut file = Writer::create(output, &run)?;
