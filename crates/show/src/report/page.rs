@@ -93,6 +93,7 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
     let model = verdict.about.machine.cpu.model.as_deref().unwrap_or("an unknown processor");
     let fact = |name, value| Fact { name, value };
     let caches = notes::caches(verdict).map(|words| fact("Caches", words));
+    let network = notes::network(verdict).map(|words| fact("Network", words));
     let facts = vec![
         fact("Date", day(&verdict.about.started)),
         fact("Machine", format!("{} × {model}, {memory}", verdict.about.machine.cpu.online)),
@@ -112,7 +113,7 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
             ),
         ),
     ];
-    facts.into_iter().chain(caches).collect()
+    facts.into_iter().chain(caches).chain(network).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.
