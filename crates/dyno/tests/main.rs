@@ -33,6 +33,7 @@ mod loads;
 mod mix_faults;
 mod mix_ways;
 mod needs;
+mod network;
 mod node;
 mod output_places;
 mod outputs;

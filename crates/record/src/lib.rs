@@ -234,6 +234,11 @@ pub struct Limits {
     /// The memory of a runner, in bytes; absent: as much as there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// The time that dyno added to each round trip between a client and its server, in nanoseconds: half of it on the way
+    /// there, half on the way back. 0: the bytes went through dyno, which added nothing; absent: clients reached their servers
+    /// directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<u64>,
 }
 
 impl Run {

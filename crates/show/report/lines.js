@@ -11,6 +11,11 @@ function spread(points, gap, bottom) {
   return placed;
 }
 
+/** The logarithm of a size; 0, which has none, stands to the left of the smallest of the others. */
+function logSize(sizes, size) {
+  return Math.log(size > 0 ? size : (sizes.find((other) => other > 0) ?? 1) / 5);
+}
+
 /** The place of a value on a logarithmic axis from `top` to `bottom`. */
 function logScale([low, high], top, bottom) {
   return (value) => top + ((bottom - top) * (Math.log(high) - Math.log(value))) / (Math.log(high) - Math.log(low));
@@ -79,8 +84,8 @@ Object.assign(charts, {
       const [left, top] = [(place % abreast) * (wide + gap) + 62, Math.floor(place / abreast) * (high + foot + 40) + 34];
       const right = left - 62 + wide - room;
       const y = logScale(domain, top, top + high);
-      const [first, last] = [Math.log(sizes[0]), Math.log(sizes.at(-1))];
-      const x = (size) => left + 12 + ((right - left - 12) * (Math.log(size) - first)) / (last - first);
+      const [first, last] = [logSize(sizes, sizes[0]), logSize(sizes, sizes.at(-1))];
+      const x = (size) => left + 12 + ((right - left - 12) * (logSize(sizes, size) - first)) / (last - first);
       const lines = panel.lines.map((line) => ({ ...line, points: line.points.map((point) => ({ ...point, x: x(point.size), y: y(point.value), colour: line.colour })) }));
       const drawn = lines.filter((line) => line.points.length > 0);
       const names = spread(drawn.map((line) => ({ ...line, x: line.points.at(-1).x, y: line.points.at(-1).y })), 15, top + high);

@@ -5,6 +5,7 @@ use dyno_record::{ContenderRecord, Content, Hole};
 
 use crate::about::About;
 use crate::builds::changed_files;
+use crate::compare::milliseconds;
 
 /// The changes other than the times: machine, placement and limits, and for these contenders (by label) the failures
 /// they survive, how they were measured, versions and settings.
@@ -46,6 +47,7 @@ impl Changes {
         self.note("file system", was.storage.file_system.clone(), is.storage.file_system.clone());
         self.note("placement", was.placement.note.clone(), is.placement.note.clone());
         self.note("memory of a runner", memory(was), memory(is));
+        self.note("network", network(was), network(is));
         if was.suite.text != is.suite.text {
             self.note("the suite's text", "another".into(), "this one".into());
         }
@@ -106,6 +108,12 @@ fn processor(about: &About) -> String {
 
 fn memory(about: &About) -> String {
     about.limits.memory_bytes.map_or("all".to_owned(), |bytes| format!("{bytes} bytes"))
+}
+
+/// The way of clients to their servers.
+fn network(about: &About) -> String {
+    let added = about.limits.round_trip_ns;
+    added.map_or("direct".to_owned(), |added| format!("{} ms a round trip", milliseconds(added)))
 }
 
 /// The failures that a contender's commits survive, in words.

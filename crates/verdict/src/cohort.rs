@@ -10,6 +10,7 @@ use dyno_record::{Class, Machine, Parameters, Run, Standing, Storage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compare::milliseconds;
 use crate::judge::{Verdict, judge};
 use crate::statistics::{Difference, Ratio};
 
@@ -133,7 +134,8 @@ fn load(run: &Run) -> String {
     });
     let mut numbers: Vec<String> = numbers.collect();
     numbers.dedup();
-    kind.into_iter().chain(numbers).collect::<Vec<_>>().join(", ")
+    let network = run.limits.round_trip_ns.map(|added| format!("{} ms a round trip", milliseconds(added)));
+    kind.into_iter().chain(numbers).chain(network).collect::<Vec<_>>().join(", ")
 }
 
 fn cohort(mut group: Vec<&NamedRun>, is_published: &impl Fn(&str) -> bool) -> Option<Cohort> {

@@ -138,6 +138,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
         bail!("one run is of the suite {}, the other of {}", was.name, is.name);
     }
     same_load(&[old, new])?;
+    same_network(old, new)?;
     if was.parameters != is.parameters {
         bail!(
             "the runs differ in {}, so they measured different work; `dyno scaling` shows what the engines make of one \
@@ -230,6 +231,30 @@ pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
             other.name()
         ),
     }
+}
+
+/// Runs whose clients were at different distances from their servers say nothing of each other.
+///
+/// # Errors
+/// They are.
+fn same_network(old: &Verdict, new: &Verdict) -> Result<()> {
+    let distance = |run: &Verdict| match run.about.limits.round_trip_ns {
+        None => "reached their servers directly".to_owned(),
+        Some(added) => format!("waited {} ms for each round trip (--delay)", milliseconds(added)),
+    };
+    ensure!(
+        old.about.limits.round_trip_ns == new.about.limits.round_trip_ns,
+        "the clients of one run {} and those of the other {}, so the times are of different networks; `dyno scaling` shows \
+         what the contenders make of a delay",
+        distance(old),
+        distance(new)
+    );
+    Ok(())
+}
+
+/// Nanoseconds as milliseconds.
+pub(crate) fn milliseconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e6
 }
 
 /// States the seals of two runs' files if one of the files is not as it was written.

@@ -24,7 +24,7 @@ pub fn beside(runs: &[(&str, &Verdict)]) -> Result<JointVerdict> {
     let mut comparisons = Vec::new();
     for (place, (other, old)) in older.iter().enumerate() {
         let (was, is) = (&old.about.suite, &new.about.suite);
-        if was.name == is.name && was.parameters != is.parameters {
+        if was.name == is.name && is_other_size(old, new) {
             continue;
         }
         let comparison =
@@ -33,10 +33,16 @@ pub fn beside(runs: &[(&str, &Verdict)]) -> Result<JointVerdict> {
     }
     let mut sizes: Vec<&Verdict> = Vec::new();
     for (_, run) in runs.iter().rev() {
-        if sizes.iter().all(|known| known.about.suite.parameters != run.about.suite.parameters) {
+        if sizes.iter().all(|known| is_other_size(known, run)) {
             sizes.push(run);
         }
     }
     let scaling = (sizes.len() > 1).then(|| scaling(&sizes)).transpose()?;
     Ok(JointVerdict { comparisons, scaling })
+}
+
+/// True if two runs differ in a parameter, or in the delay of their network.
+fn is_other_size(one: &Verdict, other: &Verdict) -> bool {
+    let (one, other) = (&one.about, &other.about);
+    one.suite.parameters != other.suite.parameters || one.limits.round_trip_ns != other.limits.round_trip_ns
 }

@@ -8,7 +8,7 @@ use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
 use super::ShowOptions;
-use super::values::{Caches, SharingArg, caches, duration, seconds, share, size, target};
+use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -93,6 +93,10 @@ pub struct RunArgs {
     /// sessions=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LOAD)]
     pub sessions: Option<u32>,
+    /// Make each round trip between a client and its server longer by this time, half of it each way: 1ms. With several,
+    /// as 0,0.2ms,1ms,5ms,40ms, dyno runs each delay and shows how the contenders bear it
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = delay, help_heading = LOAD)]
+    pub delay: Vec<Duration>,
     /// How long to measure the clients: 10s, 2m; short for --set duration=SECONDS
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub duration: Option<Duration>,

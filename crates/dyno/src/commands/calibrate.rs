@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::keep_calibration;
 use dyno_lab::scratch::{Scratch, default_parent};
@@ -14,7 +14,7 @@ use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibration, RunLength, calibrate};
 
 use super::outcome::{AsInput, Exit, print};
-use super::run::{Outputs, perform, typed};
+use super::run::{Outputs, RunStep, perform, typed};
 use crate::cli::{CalibrateArgs, OutputFormat, RunArgs};
 use crate::terminal::say;
 
@@ -46,7 +46,12 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         // Until the budget ends: what is asked is how far the blocks scatter.
         run.target = 0.0;
     }
-    let mut request = typed(&run, None, &Home::find()?, &registry).input()?;
+    let delay = match run.delay[..] {
+        [] => None,
+        [delay] => Some(delay),
+        _ => return Err(anyhow!("dyno calibrate is of one network: name one --delay")).input(),
+    };
+    let mut request = typed(&run, RunStep { size: None, delay }, &Home::find()?, &registry).input()?;
     let originals = std::mem::take(&mut request.contenders);
     let scratch = Scratch::create(&default_parent())?;
     for original in originals {

@@ -65,6 +65,7 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<NamedRun>> {
     let alike = |NamedRun { run, .. }: &NamedRun| {
         run.suite.name == newest.suite.name
             && run.suite.parameters == newest.suite.parameters
+            && run.limits.round_trip_ns == newest.limits.round_trip_ns
             && have_one_load(run, newest)
     };
     let mut alike = runs.iter().map(alike).collect::<Vec<bool>>().into_iter();

@@ -8,6 +8,7 @@ mod attach;
 mod clients;
 mod interleaved;
 mod last;
+mod network;
 mod parts;
 mod reader;
 mod rounds;

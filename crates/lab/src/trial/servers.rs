@@ -3,18 +3,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dyno_engine::{Contender, ScratchServer};
 use dyno_launch::Interrupts;
 use dyno_record::{Placement, Sharing};
 
+use super::network::Network;
 use crate::file_system::Mounted;
 use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
 
 /// Servers by contender, and the name of the database that is this run's own on each of them.
 #[derive(Debug)]
 pub struct Servers {
+    /// The way to them where dyno makes it longer; none where clients reach servers directly. It goes before they do.
+    network: Option<Network>,
     pool: ServerPool,
     /// Those on the encrypted file system, which goes after them.
     encrypted_pool: Option<ServerPool>,
@@ -37,6 +41,7 @@ impl Servers {
     pub fn new(place: PathBuf, placement: &Placement, sharing: Sharing) -> Servers {
         let placement = sharing.pair(placement).server;
         Servers {
+            network: None,
             pool: ServerPool::new(place.clone(), placement.clone()),
             encrypted_pool: None,
             mounted: None,
@@ -52,6 +57,11 @@ impl Servers {
     /// The same, in which an interrupt ends the start of a server.
     pub fn obeying(self, interrupts: &Interrupts) -> Servers {
         Servers { pool: self.pool.obeying(interrupts), interrupts: interrupts.clone(), ..self }
+    }
+
+    /// The same, in which dyno adds a time to each round trip between a client and a server.
+    pub fn with_round_trip(self, added: Duration) -> Servers {
+        Servers { network: Some(Network::new(added, &self.place)), ..self }
     }
 
     /// The folder, of the run's own, in which a contender's data go: the temporary one, or an encrypted file system
@@ -89,8 +99,17 @@ impl Servers {
     /// the runner's own process.
     ///
     /// # Errors
-    /// The server is not installed or does not start.
+    /// The server is not installed or does not start, or the way to it cannot be made longer.
     pub fn reach(&mut self, contender: &Contender) -> Result<Option<ScratchServer>> {
+        let served = self.find(contender)?;
+        match (&mut self.network, served) {
+            (Some(network), Some(served)) => network.through(served).map(Some),
+            (_, served) => Ok(served),
+        }
+    }
+
+    /// The same at its own address.
+    fn find(&mut self, contender: &Contender) -> Result<Option<ScratchServer>> {
         if !contender.engine.is_server() {
             return Ok(None);
         }

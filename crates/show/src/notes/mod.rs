@@ -26,8 +26,8 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
     if !parameters.is_empty() {
         title = format!("{title} ({})", parameters.join(", "));
     }
-    if let Some(caches) = caches(verdict) {
-        title = format!("{title}; {caches}");
+    for given in [caches(verdict), network(verdict)].into_iter().flatten() {
+        title = format!("{title}; {given}");
     }
     let trials = verdict.about.blocks;
     let plural = if trials == 1 { "" } else { "s" };
@@ -57,6 +57,15 @@ pub fn caches(verdict: &Verdict) -> Option<String> {
 fn made_by(verdict: &Verdict) -> String {
     let maker = verdict.about.made_by.as_ref();
     maker.map(|maker| format!(" Made by {}.", maker.words())).unwrap_or_default()
+}
+
+/// What dyno added to each round trip between a client and its server; `None` if clients reached their servers directly.
+pub fn network(verdict: &Verdict) -> Option<String> {
+    let added = verdict.about.limits.round_trip_ns?;
+    Some(match added {
+        0 => "clients reach servers through a proxy that adds no delay".to_owned(),
+        _ => format!("each round trip to a server takes {} longer", units::duration(added as f64)),
+    })
 }
 
 /// Suggests a budget, if a run ended before it had enough trials for an interval.

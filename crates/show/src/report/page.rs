@@ -94,6 +94,7 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
     let fact = |name, value| Fact { name, value };
     let caches = notes::caches(verdict).map(|words| fact("Caches", words));
     let made_by = verdict.about.made_by.as_ref().map(|maker| fact("Made by", maker.words()));
+    let network = notes::network(verdict).map(|words| fact("Network", words));
     let facts = vec![
         fact("Date", day(&verdict.about.started)),
         fact("Machine", format!("{} × {model}, {memory}", verdict.about.machine.cpu.online)),
@@ -113,7 +114,7 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
             ),
         ),
     ];
-    facts.into_iter().chain(caches).chain(made_by).collect()
+    facts.into_iter().chain(caches).chain(network).chain(made_by).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.

@@ -8,9 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::sustained::Outcome;
 use crate::cell::CellStanding;
 use crate::changes::changes;
-use crate::compare::same_load;
+use crate::compare::{milliseconds, same_load};
 use crate::judge::Verdict;
 use crate::statistics::{Interval, Summary};
+
+/// The parameter of runs that differ in what dyno added to each round trip, in milliseconds.
+const DELAY: &str = "delay_ms";
 
 /// The figures of several runs of one suite at several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,8 +95,11 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     }
     same_load(runs)?;
     let parameter = differing(runs)?;
-    let size = |run: &Verdict| {
-        run.about.suite.parameters.get(&parameter).and_then(|value| value.to_string().parse::<f64>().ok())
+    let size = |run: &Verdict| match run.about.limits.round_trip_ns {
+        Some(added) if parameter == DELAY => Some(milliseconds(added)),
+        _ => {
+            run.about.suite.parameters.get(&parameter).and_then(|value| value.to_string().parse::<f64>().ok())
+        }
     };
     let mut sized: Vec<(f64, &Verdict)> = Vec::new();
     for &run in runs {
@@ -255,13 +261,22 @@ fn unlike(runs: &[&Verdict]) -> Vec<String> {
     unlike
 }
 
-/// The one parameter in which the runs differ.
+/// The one parameter in which the runs differ; [`DELAY`] if that is the network.
 fn differing(runs: &[&Verdict]) -> Result<String> {
     let first = &runs[0].about.suite.parameters;
+    let delay = |run: &Verdict| run.about.limits.round_trip_ns;
+    let is_delay = runs.iter().any(|run| delay(run) != delay(runs[0]));
+    ensure!(
+        !is_delay || runs.iter().all(|run| delay(run).is_some()),
+        "the clients of one run reached their servers directly, and those of another with --delay; name runs with --delay \
+         only, where 0 is one that adds nothing"
+    );
     let differs = |name: &str| runs.iter().any(|run| run.about.suite.parameters.get(name) != first.get(name));
     let names: Vec<&str> = first.iter().map(|(name, _)| name).filter(|name| differs(name)).collect();
     match names[..] {
-        [name] => Ok(name.to_owned()),
+        [] if is_delay => Ok(DELAY.to_owned()),
+        [name] if !is_delay => Ok(name.to_owned()),
+        _ if is_delay => bail!("the runs differ in more than one parameter: --delay, {}", names.join(", ")),
         [] => bail!("the runs differ in no parameter; name runs of several sizes"),
         _ => bail!("the runs differ in more than one parameter: {}", names.join(", ")),
     }

@@ -14,7 +14,7 @@ use dyno_suite::progress::PlanningProgress;
 use super::contenders::{available, check_reach, with_harness, with_limits};
 use super::request::RunRequest;
 use super::site::Site;
-use super::{counted, kept, open_files, timed_statements, trust, watching};
+use super::{counted, kept, network, open_files, timed_statements, trust, watching};
 use crate::cli::PlaceArgs;
 use crate::commands::outcome::AsInput;
 use crate::commands::planning;
@@ -41,6 +41,9 @@ impl CheckedRequest {
             None => with_harness(&request.contenders, registry).input()?,
         };
         let mut contenders = with_limits(contenders, &request.limits).input()?;
+        if request.limits.round_trip_ns.is_some() {
+            network::check(&contenders).input()?;
+        }
         key::give(&mut contenders, place.key_file.as_deref()).input()?;
         if place.keep {
             contenders.iter().try_for_each(kept::check).input()?;

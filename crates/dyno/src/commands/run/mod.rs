@@ -8,6 +8,7 @@ mod gate;
 mod head;
 mod kept;
 mod measuring;
+mod network;
 mod open_files;
 mod outputs;
 mod probing;
@@ -21,8 +22,9 @@ mod typed_suite;
 mod watching;
 
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use dyno_engine::{Home, Registry};
 use dyno_files::Output;
 use dyno_lab::run::KeptDatabases;
@@ -42,28 +44,21 @@ use request::{RunRequest, again};
 use site::Site;
 
 pub(super) use outputs::Outputs;
-pub(super) use request::typed;
+pub(super) use request::{RunStep, typed};
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    let sizes = [("n", &arguments.n[..]), ("clients", &arguments.clients)];
-    let given: Vec<(&str, &[String])> = sizes.into_iter().filter(|(_, values)| !values.is_empty()).collect();
-    let size = match given[..] {
-        [] => None,
-        [(name, [value])] => Some((name, value.as_str())),
-        [(_, _)] if !arguments.gate.is_empty() => {
-            return Err(anyhow!("--gate judges one run: name one size or one number of clients")).input();
+    let steps = steps(arguments).input()?;
+    let [(_, step)] = steps[..] else {
+        if !arguments.gate.is_empty() {
+            let why = "--gate judges one run: name one size, one number of clients, one delay";
+            return Err(anyhow!(why)).input();
         }
-        [(name, values)] => return scaled(arguments, name, values, &home, &registry),
-        _ => {
-            let two =
-                anyhow!("--n and --clients are parameters of different suites: take the one that yours has");
-            return Err(two).input();
-        }
+        return stepped(arguments, &steps, &home, &registry);
     };
-    let request = typed(arguments, size, &home, &registry).input()?;
+    let request = typed(arguments, step, &home, &registry).input()?;
     let outputs = Outputs::open(&arguments.place)?;
     let mut judged = None;
     let exit = perform(request, &registry, &arguments.place, outputs, |run, path| {
@@ -76,11 +71,45 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// A run of each size, one after another, and then all of them side by side.
-fn scaled(
+/// The runs of a command line, each with a name for its file.
+///
+/// # Errors
+/// Several values were typed for more than one thing.
+fn steps(arguments: &RunArgs) -> Result<Vec<(String, RunStep<'_>)>> {
+    let delays = &arguments.delay[..];
+    let sizes = [("n", &arguments.n[..]), ("clients", &arguments.clients)];
+    let given: Vec<(&str, &[String])> = sizes.into_iter().filter(|(_, values)| !values.is_empty()).collect();
+    let (name, values) = match given[..] {
+        [] => {
+            let step = |delay: &Duration| RunStep { size: None, delay: Some(*delay) };
+            let named = |delay: &Duration| (format!("delay{}us", delay.as_micros()), step(delay));
+            let steps: Vec<_> = delays.iter().map(named).collect();
+            return Ok(if steps.is_empty() { vec![(String::new(), RunStep::default())] } else { steps });
+        }
+        [given] => given,
+        _ => bail!("--n and --clients are parameters of different suites: take the one that yours has"),
+    };
+    if delays.len() > 1 && values.len() > 1 {
+        bail!("--{name} and --delay have several values each: name several of one, and one of the other");
+    }
+    let delays = if delays.is_empty() { vec![None] } else { delays.iter().copied().map(Some).collect() };
+    let steps = delays.into_iter().flat_map(|delay| {
+        values.iter().map(move |value| {
+            // A part of a file's name, whatever the parameter takes.
+            let file = match delay.filter(|_| values.len() == 1) {
+                Some(delay) => format!("delay{}us", delay.as_micros()),
+                None => format!("{name}{}", value.replace('/', "-")),
+            };
+            (file, RunStep { size: Some((name, value)), delay })
+        })
+    });
+    Ok(steps.collect())
+}
+
+/// Several runs, one after another, and then all of them side by side.
+fn stepped(
     arguments: &RunArgs,
-    name: &str,
-    values: &[String],
+    steps: &[(String, RunStep)],
     home: &Home,
     registry: &Registry,
 ) -> Result<Exit> {
@@ -90,10 +119,9 @@ fn scaled(
     let place = &arguments.place;
     // One page for all of them, at the end.
     let mut page = outputs::page(place)?;
-    for value in values {
-        let request = typed(arguments, Some((name, value)), home, registry).input()?;
-        // A part of a file's name, whatever the parameter takes.
-        let outputs = Outputs::of_size(place, &format!("{name}{}", value.replace('/', "-")))?;
+    for (file, step) in steps {
+        let request = typed(arguments, *step, home, registry).input()?;
+        let outputs = Outputs::of_size(place, file)?;
         let shown = |run: &Run, path: &Path| {
             paths.push(path.to_owned());
             show::results(run, path, &arguments.show)
@@ -147,7 +175,7 @@ pub(super) fn perform(
     let mut checked = CheckedRequest::new(request, registry, place)?;
     let site = Site::prepare(&checked.request, place)?;
     let interrupts = site.options.interrupts.clone();
-    let mut servers = site.options.servers(&site.scratch);
+    let mut servers = network::servers(&site, &checked.request.limits);
     checked.keep_available(&site, &mut servers)?;
     let mut progress = Progress::new(place.quiet);
     let Some(plan) = checked.plan(&site, place, &mut progress)? else {

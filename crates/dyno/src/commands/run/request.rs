@@ -22,7 +22,7 @@ use crate::cli::{Caches, PlaceArgs, RerunArgs, RunArgs};
 
 /// The time budget of a run where the command line sets none.
 const BUDGET: Duration = Duration::from_secs(60);
-/// The time budget of each run when several numbers of clients are asked for: three take less than two minutes.
+/// The time budget of each run when several numbers of clients or delays are asked for: three take less than two minutes.
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
 /// The time budget of a search for a rate: longer, because each trial shows only whether its rate was too high.
 const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
@@ -53,13 +53,17 @@ pub struct RunRequest {
     pub origin: Origin,
 }
 
-/// The request of a command line; `size` is a parameter with one of the values that were typed for it.
-pub fn typed(
-    arguments: &RunArgs,
-    size: Option<(&str, &str)>,
-    home: &Home,
-    registry: &Registry,
-) -> Result<RunRequest> {
+/// What one of several runs has that the others of its command line have not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunStep<'a> {
+    /// A parameter, with one of the values that were typed for it.
+    pub size: Option<(&'a str, &'a str)>,
+    /// One of the delays that were typed.
+    pub delay: Option<Duration>,
+}
+
+/// The request of a command line for one of its runs.
+pub fn typed(arguments: &RunArgs, step: RunStep, home: &Home, registry: &Registry) -> Result<RunRequest> {
     let Some(name) = &arguments.suite else {
         bail!(
             "name a suite:\n{}\nExample: dyno run speedtest; `dyno list SUITE` shows its tests",
@@ -69,7 +73,8 @@ pub fn typed(
     let suite = Suite::load(&find_suite(name, home)?, &registry.dialects())?;
     let file = arguments.file.as_deref().map(|path| file::use_own_file(path, &suite)).transpose()?;
     let counted = file.as_ref().map(|(file, count)| (count.as_str(), file.records));
-    let parameters = dyno_suite::resolve(&suite.parameters, &typed_parameters(arguments, size, counted)?)?;
+    let parameters =
+        dyno_suite::resolve(&suite.parameters, &typed_parameters(arguments, step.size, counted)?)?;
     if arguments.sustain.is_some() {
         sustain::check(arguments, &suite, &parameters)?;
     }
@@ -86,7 +91,7 @@ pub fn typed(
         contenders,
         only: arguments.only.clone(),
         schedule: schedule(arguments)?,
-        limits: limits(arguments, &suite),
+        limits: limits(arguments, &suite, step.delay),
         wanted: wanted(&arguments.place, Wanted::default()),
         origin: Origin {
             name: suite.path.display().to_string(),
@@ -133,7 +138,7 @@ fn typed_parameters(
 
 /// When trials run and when they end.
 fn schedule(arguments: &RunArgs) -> Result<Schedule> {
-    let usual = match (arguments.sustain, arguments.clients.len()) {
+    let usual = match (arguments.sustain, arguments.clients.len().max(arguments.delay.len())) {
         (Some(_), _) => BUDGET_OF_SEARCH,
         (None, 2..) => BUDGET_OF_SEVERAL,
         (None, _) => BUDGET,
@@ -158,14 +163,15 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
 }
 
 /// What all contenders are given: as the command line says, else as the suite does.
-fn limits(arguments: &RunArgs, suite: &Suite) -> Limits {
+fn limits(arguments: &RunArgs, suite: &Suite, delay: Option<Duration>) -> Limits {
     let cache_bytes = match arguments.cache {
         None => suite.cache,
         Some(Caches::Default) => None,
         Some(Caches::Bytes(bytes)) => Some(bytes),
     };
     let cache_of_suite = arguments.cache.is_none() && cache_bytes.is_some();
-    Limits { cache_bytes, cache_of_suite, memory_bytes: arguments.memory }
+    let round_trip_ns = delay.map(|delay| delay.as_nanos() as u64);
+    Limits { cache_bytes, cache_of_suite, memory_bytes: arguments.memory, round_trip_ns }
 }
 
 /// The request of an earlier run, with the suite as it was then.

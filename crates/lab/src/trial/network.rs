@@ -1,0 +1,150 @@
+//! The way of clients to their servers, on which dyno makes each round trip longer.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use dyno_engine::{Protocol, ScratchServer};
+use dyno_protocol::Server;
+use dyno_wire::{Proxy, ServerPlace};
+
+/// The socket's name in PostgreSQL's folder of sockets, but for the port.
+const POSTGRES_SOCKET: &str = ".s.PGSQL.";
+/// The name of a proxy's socket where a client names the socket itself.
+const SOCKET: &str = "mysql.sock";
+/// The modes of encryption in which a client compares the name of the host with the server's certificate.
+const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode", "VERIFY_IDENTITY")];
+
+/// The proxies before the servers of a run.
+#[derive(Debug)]
+pub struct Network {
+    round_trip: Duration,
+    /// Where their sockets are.
+    folder: PathBuf,
+    proxies: Vec<(ServerPlace, Proxy)>,
+}
+
+impl Network {
+    /// Adds `round_trip` to each round trip. `folder` is a folder of the run.
+    pub fn new(round_trip: Duration, folder: &Path) -> Network {
+        Network { round_trip, folder: folder.to_owned(), proxies: Vec::new() }
+    }
+
+    /// The same server, reached through a proxy.
+    ///
+    /// # Errors
+    /// There is no proxy for it: its clients would compare the proxy's name with the server's certificate.
+    pub fn through(&mut self, served: ScratchServer) -> Result<ScratchServer> {
+        let place = place(served.speaks, &served.server);
+        check(&served.server, &place)?;
+        let known = self.proxies.iter().position(|(known, _)| *known == place);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let socket = match (&place, served.speaks) {
+                    (ServerPlace::Socket(path), Protocol::Postgres) => {
+                        let name = path.file_name().and_then(|name| name.to_str());
+                        name.context("the server's socket has no name")?.to_owned()
+                    }
+                    _ => SOCKET.to_owned(),
+                };
+                let proxy = Proxy::start(place.clone(), self.round_trip, &self.folder, &socket)?;
+                self.proxies.push((place, proxy));
+                self.proxies.len() - 1
+            }
+        };
+        let server = at(self.proxies[index].1.place(), served.speaks, served.server)?;
+        Ok(ScratchServer { server, ..served })
+    }
+}
+
+/// Where a server accepts connections.
+fn place(speaks: Protocol, server: &Server) -> ServerPlace {
+    let usual = match speaks {
+        Protocol::Postgres => 5432,
+        Protocol::MySql => 3306,
+    };
+    let port = server.port.unwrap_or(usual);
+    match (server.host.starts_with('/'), speaks) {
+        (false, _) => ServerPlace::Port(server.host.clone(), port),
+        (true, Protocol::MySql) => ServerPlace::Socket(server.host.clone().into()),
+        (true, Protocol::Postgres) => {
+            ServerPlace::Socket(Path::new(&server.host).join(format!("{POSTGRES_SOCKET}{port}")))
+        }
+    }
+}
+
+/// The server at the place of a proxy.
+fn at(proxy: &ServerPlace, speaks: Protocol, server: Server) -> Result<Server> {
+    let text =
+        |path: &Path| path.to_str().map(str::to_owned).context("the path of the proxy's socket is not UTF-8");
+    Ok(match (proxy, speaks) {
+        (ServerPlace::Port(host, port), _) => Server { host: host.clone(), port: Some(*port), ..server },
+        (ServerPlace::Socket(path), Protocol::MySql) => Server { host: text(path)?, ..server },
+        (ServerPlace::Socket(path), Protocol::Postgres) => {
+            Server { host: text(path.parent().unwrap_or(path))?, ..server }
+        }
+    })
+}
+
+/// # Errors
+/// Clients of a server compare its name with its certificate.
+fn check(server: &Server, place: &ServerPlace) -> Result<()> {
+    let compares = NAMED_MODES
+        .iter()
+        .any(|(name, mode)| server.options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case(mode)));
+    ensure!(
+        !compares || matches!(place, ServerPlace::Socket(_)),
+        "--delay leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
+         certificate; verify-ca (VERIFY_CA of MySQL) checks the certificate without the name"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(host: &str, port: Option<u16>, options: &[(&str, &str)]) -> Server {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let user = "u".to_owned();
+        Server { host: host.into(), port, user, password: None, database: None, options, process: None }
+    }
+
+    #[test]
+    fn a_server_is_where_its_own_clients_look_for_it() {
+        let found = |speaks, host, port| place(speaks, &server(host, port, &[]));
+        let socket = |path: &str| ServerPlace::Socket(path.into());
+        assert_eq!(found(Protocol::Postgres, "/run/pg", None), socket("/run/pg/.s.PGSQL.5432"));
+        assert_eq!(found(Protocol::Postgres, "/run/pg", Some(6000)), socket("/run/pg/.s.PGSQL.6000"));
+        assert_eq!(found(Protocol::MySql, "/run/m.sock", Some(7)), socket("/run/m.sock"));
+        assert_eq!(found(Protocol::MySql, "db", None), ServerPlace::Port("db".into(), 3306));
+        assert_eq!(found(Protocol::Postgres, "::1", Some(1)), ServerPlace::Port("::1".into(), 1));
+    }
+
+    #[test]
+    fn clients_are_led_to_the_proxy_and_keep_the_rest() {
+        let led = |proxy: ServerPlace, speaks| {
+            let server = at(&proxy, speaks, server("h", Some(6000), &[("sslmode", "require")])).unwrap();
+            assert_eq!((server.user.as_str(), server.options.len()), ("u", 1));
+            (server.host, server.port)
+        };
+        let socket = || ServerPlace::Socket("/x/wire-1/.s.PGSQL.6000".into());
+        assert_eq!(led(socket(), Protocol::Postgres), ("/x/wire-1".into(), Some(6000)));
+        assert_eq!(led(socket(), Protocol::MySql), ("/x/wire-1/.s.PGSQL.6000".into(), Some(6000)));
+        let port = ServerPlace::Port("127.0.0.1".into(), 9);
+        assert_eq!(led(port, Protocol::MySql), ("127.0.0.1".into(), Some(9)));
+    }
+
+    #[test]
+    fn a_name_that_is_compared_with_a_certificate_is_refused() {
+        let refused = |options: &[(&str, &str)], host| {
+            let server = server(host, None, options);
+            check(&server, &place(Protocol::Postgres, &server)).is_err()
+        };
+        assert!(refused(&[("sslmode", "verify-full")], "db"));
+        assert!(refused(&[("ssl-mode", "VERIFY_IDENTITY")], "db"));
+        assert!(!refused(&[("sslmode", "verify-ca")], "db") && !refused(&[], "db"));
+        assert!(!refused(&[("sslmode", "verify-full")], "/run"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Unix sockets and TCP alike: where a server is, a connection, and the socket on which a proxy listens.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The time that a host has to accept a connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a server accepts connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerPlace {
+    /// At a socket of the file system.
+    Socket(PathBuf),
+    /// At a port of a host, which is a name or an address.
+    Port(String, u16),
+}
+
+impl ServerPlace {
+    /// Opens a connection.
+    pub(crate) fn connect(&self) -> io::Result<Stream> {
+        match self {
+            ServerPlace::Socket(path) => UnixStream::connect(path).map(Stream::Unix),
+            ServerPlace::Port(host, port) => connect(host, *port).and_then(at_once),
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Reads what is there, or waits for more; 0 at the end.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = match self {
+                Stream::Unix(stream) => (&mut &*stream).read(buffer),
+                Stream::Tcp(stream) => (&mut &*stream).read(buffer),
+            };
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+
+    /// Writes all bytes.
+    pub fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => (&mut &*stream).write_all(bytes),
+            Stream::Tcp(stream) => (&mut &*stream).write_all(bytes),
+        }
+    }
+
+    /// Ends the connection, or one direction of it. One that has ended already needs nothing.
+    pub fn shutdown(&self, directions: Shutdown) {
+        let _ = match self {
+            Stream::Unix(stream) => stream.shutdown(directions),
+            Stream::Tcp(stream) => stream.shutdown(directions),
+        };
+    }
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub(crate) enum Listening {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Listening {
+    /// On a port of this machine's own address that is free.
+    pub fn on_a_free_port() -> io::Result<(Listening, u16)> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        Ok((Listening::Tcp(listener), port))
+    }
+
+    /// Waits for the next connection.
+    pub fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Listening::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
+            Listening::Tcp(listener) => at_once(listener.accept()?.0),
+        }
+    }
+}
+
+/// Connects with the first of a host's addresses that accepts.
+fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
+    for address in (host, port).to_socket_addrs()? {
+        found = TcpStream::connect_timeout(&address, PATIENCE);
+        if found.is_ok() {
+            break;
+        }
+    }
+    found
+}
+
+/// A connection that sends each write at once: the proxy gathers nothing.
+fn at_once(stream: TcpStream) -> io::Result<Stream> {
+    stream.set_nodelay(true)?;
+    Ok(Stream::Tcp(stream))
+}

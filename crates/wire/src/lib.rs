@@ -1,0 +1,13 @@
+//! The proxy between clients and their servers: it passes bytes on, unchanged and in order, and makes each round trip
+//! longer by a fixed time.
+//!
+//! Half of the time is added on the way to the server and half on the way back. The proxy adds no round trip: it reads
+//! nothing of what it passes on, so encrypted connections, requests to cancel a statement and ends of connections go through
+//! as they are. It runs in threads of the program that starts it, on that program's processors.
+
+mod delay_line;
+mod endpoint;
+mod proxy;
+
+pub use endpoint::ServerPlace;
+pub use proxy::Proxy;

@@ -1,0 +1,273 @@
+//! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that writes.
+
+use std::env;
+use std::fs::Permissions;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use nix::sys::prctl;
+use tempfile::TempDir;
+
+use crate::delay_line::DelayLine;
+use crate::endpoint::{Listening, ServerPlace, Stream};
+
+/// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
+const LONGEST_SOCKET: usize = 107;
+/// The bytes that are read at once.
+const CHUNK: usize = 64 << 10;
+/// The stack of a thread: there may be four for each of hundreds of connections.
+const STACK: usize = 128 << 10;
+/// The pause after a connection that could not be accepted, as where too many files are open.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A proxy before one server. Dropped, it ends all of its connections, and its socket and its threads are gone.
+#[derive(Debug)]
+pub struct Proxy {
+    place: ServerPlace,
+    shared: Arc<Shared>,
+    accepting: Option<JoinHandle<()>>,
+    _folder: Option<TempDir>,
+}
+
+/// What the threads of a proxy share.
+#[derive(Debug)]
+struct Shared {
+    server: ServerPlace,
+    /// The time that each direction adds.
+    half: Duration,
+    is_over: AtomicBool,
+    connections: Mutex<Vec<Connection>>,
+}
+
+/// A connection of a client, and the one to the server that was opened for it.
+#[derive(Debug)]
+struct Connection {
+    ends: Arc<Ends>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Ends {
+    client: Stream,
+    server: Stream,
+    to_server: DelayLine,
+    to_client: DelayLine,
+}
+
+impl Proxy {
+    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy has one
+    /// too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would be too
+    /// long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// The socket cannot be made, or no thread started.
+    pub fn start(server: ServerPlace, round_trip: Duration, folder: &Path, socket: &str) -> Result<Proxy> {
+        let (listening, place, kept) = match &server {
+            ServerPlace::Socket(_) => {
+                let kept = folder_for(folder, socket)?;
+                let path = kept.path().join(socket);
+                let listener = UnixListener::bind(&path)
+                    .with_context(|| format!("cannot make the proxy's socket {}", path.display()))?;
+                (Listening::Unix(listener), ServerPlace::Socket(path), Some(kept))
+            }
+            ServerPlace::Port(..) => {
+                let (listening, port) =
+                    Listening::on_a_free_port().context("cannot open a port for the proxy")?;
+                (listening, ServerPlace::Port("127.0.0.1".into(), port), None)
+            }
+        };
+        let half = round_trip / 2;
+        let shared = Arc::new(Shared {
+            server,
+            half,
+            is_over: AtomicBool::new(false),
+            connections: Mutex::new(Vec::new()),
+        });
+        let accepting = spawn("dyno-wire", {
+            let shared = Arc::clone(&shared);
+            move || shared.accept_all(&listening)
+        })
+        .context("cannot start the proxy")?;
+        Ok(Proxy { place, shared, accepting: Some(accepting), _folder: kept })
+    }
+
+    /// Where clients connect in place of the server.
+    pub fn place(&self) -> &ServerPlace {
+        &self.place
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // Accepting ends with the next connection.
+        drop(self.place.connect());
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
+        }
+        for connection in self.shared.take_connections() {
+            connection.ends.break_off();
+            for thread in connection.threads {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn accept_all(&self, listening: &Listening) {
+        loop {
+            let accepted = listening.accept();
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            // A client whose connection goes nowhere sees its end at once.
+            match accepted.and_then(|client| self.connect(client)) {
+                Ok(connection) => self.keep(connection),
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Connects a client with the server. The set-up of a connection is a round trip: the client's first bytes arrive when it
+    /// and half of another are over, and the server's first bytes half of one later.
+    fn connect(&self, client: Stream) -> io::Result<Connection> {
+        let server = self.server.connect()?;
+        let (to_server, to_client) = (DelayLine::default(), DelayLine::default());
+        let ends = Arc::new(Ends { client, server, to_server, to_client });
+        let accepted = Instant::now();
+        let half = self.half;
+        let mut connection = Connection { ends: Arc::clone(&ends), threads: Vec::new() };
+        let mut add = |work: fn(&Ends, Duration, Instant)| -> io::Result<()> {
+            let ends = Arc::clone(&ends);
+            connection.threads.push(spawn("dyno-wire", move || work(&ends, half, accepted))?);
+            Ok(())
+        };
+        let added = match half.is_zero() {
+            true => add(|ends, _, _| ends.request().pass())
+                .and_then(|()| add(|ends, _, _| ends.response().pass())),
+            false => add(|ends, half, at| ends.request().read(half, at + half * 3))
+                .and_then(|()| add(|ends, half, at| ends.response().read(half, at + half * 4)))
+                .and_then(|()| add(|ends, _, _| ends.request().write()))
+                .and_then(|()| add(|ends, _, _| ends.response().write())),
+        };
+        added.inspect_err(|_| ends.break_off())?;
+        Ok(connection)
+    }
+
+    fn keep(&self, connection: Connection) {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.retain(|known| !known.threads.iter().all(JoinHandle::is_finished));
+        connections.push(connection);
+    }
+
+    fn take_connections(&self) -> Vec<Connection> {
+        std::mem::take(&mut self.connections.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One direction of a connection.
+struct Direction<'a> {
+    from: &'a Stream,
+    to: &'a Stream,
+    line: &'a DelayLine,
+}
+
+impl Ends {
+    /// From the client to the server.
+    fn request(&self) -> Direction<'_> {
+        Direction { from: &self.client, to: &self.server, line: &self.to_server }
+    }
+
+    /// From the server to the client.
+    fn response(&self) -> Direction<'_> {
+        Direction { from: &self.server, to: &self.client, line: &self.to_client }
+    }
+
+    fn break_off(&self) {
+        self.to_server.break_off();
+        self.to_client.break_off();
+        self.client.shutdown(Shutdown::Both);
+        self.server.shutdown(Shutdown::Both);
+    }
+}
+
+impl Direction<'_> {
+    /// Passes bytes on at once, until one end closes.
+    fn pass(&self) {
+        let mut buffer = vec![0; CHUNK];
+        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
+            if self.to.write_all(&buffer[..count]).is_err() {
+                return self.give_up();
+            }
+        }
+        self.to.shutdown(Shutdown::Write);
+    }
+
+    /// Puts what it reads on the line, to be passed on when `half` is over and not before `first`.
+    fn read(&self, half: Duration, first: Instant) {
+        let mut buffer = vec![0; CHUNK];
+        let due = || (Instant::now() + half).max(first);
+        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
+            if !self.line.put(due(), &buffer[..count]) {
+                return;
+            }
+        }
+        self.line.end(due());
+    }
+
+    /// Writes what the line holds, when it is due.
+    fn write(&self) {
+        while let Some(bytes) = self.line.take() {
+            if self.to.write_all(&bytes).is_err() {
+                return self.give_up();
+            }
+        }
+        self.to.shutdown(Shutdown::Write);
+    }
+
+    /// Ends the connection, because the end that is written to is gone.
+    fn give_up(&self) {
+        self.line.break_off();
+        self.to.shutdown(Shutdown::Both);
+        self.from.shutdown(Shutdown::Both);
+    }
+}
+
+/// A folder that only its owner and root may enter, in which a socket's path is short enough.
+fn folder_for(folder: &Path, socket: &str) -> Result<TempDir> {
+    for parent in [folder, &env::temp_dir(), Path::new("/tmp")] {
+        let mut builder = tempfile::Builder::new();
+        let made = builder.prefix("wire-").permissions(Permissions::from_mode(0o700)).tempdir_in(parent);
+        let Ok(made) = made else { continue };
+        if made.path().join(socket).as_os_str().as_bytes().len() <= LONGEST_SOCKET {
+            return Ok(made);
+        }
+    }
+    bail!(
+        "the path of the proxy's socket would be longer than the system's {LONGEST_SOCKET} bytes, and no short folder for it \
+         can be made in /tmp; choose a shorter folder with --dir"
+    )
+}
+
+/// Starts a thread whose waits end on time: the kernel may otherwise prolong each by 50 µs.
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let on_time = move || {
+        // Without it waits are longer, and nothing else.
+        let _ = prctl::set_timerslack(1);
+        work();
+    };
+    thread::Builder::new().name(name.into()).stack_size(STACK).spawn(on_time)
+}
+
+#[cfg(test)]
+mod tests;
