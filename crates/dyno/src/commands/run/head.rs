@@ -8,8 +8,8 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord, SuiteRecord,
-    TestRecord,
+    AgentRecord, ContenderRecord, Ended, Executed, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
+    SuiteRecord, TestRecord,
 };
 use dyno_suite::{ExpectedDigest, Published};
 
@@ -17,7 +17,7 @@ use super::request::RunRequest;
 use super::site::Site;
 
 /// A run without trials.
-pub fn begin(request: RunRequest, plan: &Plan, site: &Site) -> Run {
+pub fn begin(request: RunRequest, plan: &Plan, site: &Site, agents: Vec<AgentRecord>) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -49,6 +49,7 @@ pub fn begin(request: RunRequest, plan: &Plan, site: &Site) -> Run {
         wanted: request.wanted,
         calibration: kept_calibration(&site.machine),
         machine: site.machine.clone(),
+        agents,
         storage: site.storage.clone(),
         placement: stated_placement(plan, &site.options),
         contenders: contenders
