@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Commits, Ended, Executed, Isolated, Program, Safety};
-use dyno_verdict::{TestVerdict, Verdict};
+use dyno_verdict::{Generator, TestVerdict, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -22,6 +22,9 @@ struct Report<'a> {
     program: Option<&'a Program>,
     /// The result of checking the seals of the run file, in words.
     run_file: String,
+    /// The machines that drove the clients.
+    #[serde(skip_serializing_if = "<[Generator]>::is_empty")]
+    generators: &'a [Generator],
     baseline: &'a str,
     contenders: Vec<Contender<'a>>,
     /// The verdict, with the label of every contender and the unit of every median.
@@ -63,6 +66,7 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         dyno: &verdict.about.dyno,
         program: verdict.about.program.as_ref(),
         run_file: verdict.about.seals.to_string(),
+        generators: &verdict.about.generators,
         baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),
         verdict: labelled(verdict)?,

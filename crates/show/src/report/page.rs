@@ -112,7 +112,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
             ),
         ),
     ];
-    facts.into_iter().chain(caches).collect()
+    let generators = notes::generators(verdict).map(|words| fact("Clients", words));
+    facts.into_iter().chain(generators).chain(caches).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.
