@@ -153,6 +153,11 @@ pub enum Command {
     /// Watch the system calls of a process, for `dyno prove`, which starts this
     #[command(hide = true, before_help = examples::PROVE_WATCHER)]
     ProveWatcher(WatcherArgs),
+    /// Serve a dyno on another machine, which starts this by `dyno run --on`
+    ///
+    /// It reads orders on standard input and writes reports to standard output. docs/machines.md explains it.
+    #[command(hide = true, before_help = examples::AGENT)]
+    Agent,
     /// Measure which differences this machine can show
     ///
     /// dyno compares each contender with copies of itself: an equal one, and others that it makes slower by 1, 3, 5 and

@@ -3,6 +3,7 @@
 //!
 //! It measures and writes down. What a record means is the business of `dyno_verdict`, which is not linked here.
 
+pub mod agent;
 mod around;
 pub mod content;
 pub mod doctor;

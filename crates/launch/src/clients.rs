@@ -1,10 +1,12 @@
 //! Divides the clients of a mix among processes, and compares the clocks of these processes with dyno's.
 //!
-//! Each client is a process for now. Nothing here needs the processes to be on one machine: a job names the steps of its
-//! clients, and the moment at which they begin is given in the process's own clock.
+//! Each client is a process, or each agent has one process for its share of the clients. Nothing here needs the processes to
+//! be on one machine: a job names the steps of its clients, and the moment at which they begin is given in the process's own
+//! clock.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -16,39 +18,51 @@ use tempfile::TempDir;
 /// A job whose mixes are divided among processes where it says so.
 pub struct DividedJob {
     job: Job,
-    /// For each test the steps of each of its clients; empty where one process has them all.
-    steps: Vec<Vec<StepFile>>,
+    /// For each test the parts of its processes; empty where one process has all clients.
+    parts: Vec<Vec<ProcessPart>>,
     /// Holds the files that were made for this; removed with it.
     _folder: Option<TempDir>,
 }
 
+/// The clients of a mix that one process has.
+struct ProcessPart {
+    clients: Range<u32>,
+    /// The steps of each, or those that they share.
+    steps: Vec<StepFile>,
+}
+
 impl DividedJob {
-    /// Divides the mixes of a job that have [`parts`](MixWork::part).
+    /// Divides the mixes of a job that have [`parts`](MixWork::part): each client is a process, or there are as many
+    /// processes as `agents`.
     ///
     /// # Errors
-    /// A file of steps that the clients share cannot be dealt out.
-    pub fn of(job: &Job) -> Result<DividedJob> {
+    /// A file of steps that the clients share cannot be dealt out, or there are fewer clients than agents.
+    pub fn of(job: &Job, agents: Option<u32>) -> Result<DividedJob> {
         let mut folder = None;
-        let mut steps = Vec::new();
+        let mut parts = Vec::new();
         for test in &job.tests {
-            steps.push(match &test.work {
-                Work::Mix(mix) if mix.part.is_some() => steps_of_clients(mix, &mut folder)?,
+            parts.push(match &test.work {
+                Work::Mix(mix) if mix.part.is_some() => {
+                    parts_of(mix, agents.unwrap_or(mix.clients), &mut folder)?
+                }
                 _ => Vec::new(),
             });
         }
-        Ok(DividedJob { job: job.clone(), steps, _folder: folder })
+        Ok(DividedJob { job: job.clone(), parts, _folder: folder })
     }
 
-    /// The job of the first process: all tests, with the first client of mixes that are divided.
+    /// The job of the first process: all tests, with the first clients of mixes that are divided.
     pub fn first(&self) -> Job {
         let tests = (0..self.job.tests.len()).map(|test| self.part(test, 0)).collect();
         Job { tests, ..self.job.clone() }
     }
 
-    /// The jobs of the other processes for a test, by its place. A client without steps has no process.
-    pub fn others(&self, test: usize) -> Vec<Job> {
-        let has_steps = |client: &usize| self.steps[test][*client].count > 0;
-        (1..self.steps[test].len()).filter(has_steps).map(|client| self.other(test, client)).collect()
+    /// The jobs of the other processes for a test, by its place, with the place of each process. One without steps is left
+    /// out.
+    pub fn others(&self, test: usize) -> Vec<(usize, Job)> {
+        let parts = self.parts[test].iter().enumerate().skip(1);
+        let has_steps = |part: &ProcessPart| part.steps.iter().any(|steps| steps.count > 0);
+        parts.filter(|(_, part)| has_steps(part)).map(|(place, _)| (place, self.other(test, place))).collect()
     }
 
     /// The main process of the server of which costs can be read.
@@ -56,39 +70,55 @@ impl DividedJob {
         self.job.server.as_ref().and_then(|server| server.process)
     }
 
-    /// The job of a client that finds the database made and set up.
-    fn other(&self, test: usize, client: usize) -> Job {
-        let test = Test { setup: Vec::new(), check: None, ..self.part(test, client) };
+    /// The job of clients that find the database made and set up.
+    fn other(&self, test: usize, place: usize) -> Job {
+        let test = Test { setup: Vec::new(), check: None, ..self.part(test, place) };
         // The costs of a server are counted once, by dyno.
         let server = self.job.server.clone().map(|server| Server { process: None, ..server });
         let (maintenance, read_back) = (None::<Maintenance>, Vec::new());
         Job { tests: vec![test], server, maintenance, read_back, ..self.job.clone() }
     }
 
-    /// A test, with one client where it is divided.
-    fn part(&self, place: usize, client: usize) -> Test {
-        let test = &self.job.tests[place];
-        let (Work::Mix(mix), Some(steps)) = (&test.work, self.steps[place].get(client)) else {
+    /// A test, with the clients of one process where it is divided.
+    fn part(&self, test: usize, place: usize) -> Test {
+        let (test, part) = (&self.job.tests[test], self.parts[test].get(place));
+        let (Work::Mix(mix), Some(ProcessPart { clients, steps })) = (&test.work, part) else {
             return test.clone();
         };
-        let part = Some(ClientPart { before: client as u32, of: mix.clients });
+        let part = Some(ClientPart { before: clients.start, of: mix.clients });
         // The first process looks at what all have left in a store.
-        let invariants = if client == 0 { mix.invariants.clone() } else { Vec::new() };
-        let mix = MixWork { clients: 1, part, steps: vec![steps.clone()], invariants, ..mix.clone() };
+        let invariants = if place == 0 { mix.invariants.clone() } else { Vec::new() };
+        let (clients, steps) = (clients.len() as u32, steps.clone());
+        let mix = MixWork { clients, part, steps, invariants, ..mix.clone() };
         Test { work: Work::Mix(mix), ..test.clone() }
     }
 }
 
-/// The steps of each client of a mix. Those of a file that all share are dealt out, a session at a time, into a folder next
-/// to that file: processes exchange nothing while they work.
-fn steps_of_clients(mix: &MixWork, folder: &mut Option<TempDir>) -> Result<Vec<StepFile>> {
-    let clients = mix.clients as usize;
+/// The clients of a mix, in order, among this number of processes: as many for each, or one more for the first ones.
+fn shares(clients: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
+    let bound = move |place: u32| place * (clients / processes) + place.min(clients % processes);
+    (0..processes).map(move |place| bound(place)..bound(place + 1))
+}
+
+/// The parts of a mix. Steps of a file that all clients share are dealt out, a session at a time, into a folder next to that
+/// file: processes exchange nothing while they work.
+fn parts_of(mix: &MixWork, processes: u32, folder: &mut Option<TempDir>) -> Result<Vec<ProcessPart>> {
     ensure!(
-        clients > 0 && !mix.steps.is_empty(),
+        mix.clients > 0 && processes > 0 && !mix.steps.is_empty(),
         "a mix without clients or steps is divided: this is an error in dyno"
     );
-    if mix.steps.len() == clients && mix.session.is_none() {
-        return Ok(mix.steps.clone());
+    ensure!(
+        processes <= mix.clients,
+        "{} clients cannot be divided among {processes} agents: ask for more (--clients), or name fewer hosts",
+        mix.clients
+    );
+    let shares = shares(mix.clients, processes);
+    if mix.steps.len() == mix.clients as usize && mix.session.is_none() {
+        let own = |clients: Range<u32>| {
+            let steps = mix.steps[clients.start as usize..clients.end as usize].to_vec();
+            ProcessPart { clients, steps }
+        };
+        return Ok(shares.map(own).collect());
     }
     let shared = &mix.steps[0];
     let path = shared.file.display();
@@ -100,12 +130,14 @@ fn steps_of_clients(mix: &MixWork, folder: &mut Option<TempDir>) -> Result<Vec<S
     let source = File::open(&shared.file).with_context(|| format!("cannot open the steps {path}"))?;
     let deal =
         Deal { source, count: shared.count, width: mix.step_bytes(), each: mix.session.unwrap_or(1).into() };
-    let one = |client: usize| {
-        let name = format!("{}-{}", shared.file.file_name().unwrap_or_default().display(), client + 1);
-        deal.write(client as u64, clients as u64, folder.join(name))
-            .with_context(|| format!("cannot deal out the steps {path}"))
+    let one = |(place, clients): (usize, Range<u32>)| {
+        let name = format!("{}-{}", shared.file.file_name().unwrap_or_default().display(), place + 1);
+        let steps = deal
+            .write(place as u64, processes.into(), folder.join(name))
+            .with_context(|| format!("cannot deal out the steps {path}"))?;
+        Ok(ProcessPart { clients, steps: vec![steps] })
     };
-    (0..clients).map(one).collect()
+    shares.enumerate().map(one).collect()
 }
 
 /// A file of steps that is dealt out.
@@ -119,12 +151,12 @@ struct Deal {
 }
 
 impl Deal {
-    /// Writes every `of`-th hand to a file, from that of a client on.
-    fn write(&self, client: u64, of: u64, file: std::path::PathBuf) -> Result<StepFile> {
+    /// Writes every `of`-th hand to a file, from that of a process on.
+    fn write(&self, process: u64, of: u64, file: std::path::PathBuf) -> Result<StepFile> {
         let mut output = BufWriter::new(File::create_new(&file)?);
         let mut hand = Vec::new();
         let mut written = 0;
-        for first in (client * self.each..self.count).step_by((of * self.each) as usize) {
+        for first in (process * self.each..self.count).step_by((of * self.each) as usize) {
             let steps = self.each.min(self.count - first);
             hand.resize(usize::try_from(steps * self.width)?, 0);
             self.source.read_exact_at(&mut hand, first * self.width)?;
@@ -147,30 +179,34 @@ pub struct ClockExchange {
     pub read_ns: u64,
 }
 
-/// How far the clock of a process is ahead of dyno's, in nanoseconds. It is wrong by at most half of the time that the
-/// quickest exchange took.
+/// How far the clock of a process is ahead of dyno's, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClockOffset(i64);
+pub struct ClockOffset {
+    ahead_ns: i64,
+    /// The most by which this is wrong: half of the time that the quickest exchange took.
+    pub error_ns: u64,
+}
 
 impl ClockOffset {
     /// From the quickest of some exchanges, in which the answer was read about half-way.
     pub fn of(exchanges: &[ClockExchange]) -> ClockOffset {
         let quickest = exchanges.iter().min_by_key(|one| one.heard_ns.saturating_sub(one.asked_ns));
         let offset = |one: &ClockExchange| {
-            let halfway = one.asked_ns + one.heard_ns.saturating_sub(one.asked_ns) / 2;
-            one.read_ns.wrapping_sub(halfway).cast_signed()
+            let error_ns = one.heard_ns.saturating_sub(one.asked_ns) / 2;
+            let ahead_ns = one.read_ns.wrapping_sub(one.asked_ns + error_ns).cast_signed();
+            ClockOffset { ahead_ns, error_ns }
         };
-        ClockOffset(quickest.map_or(0, offset))
+        quickest.map(offset).unwrap_or_default()
     }
 
     /// A moment of dyno's clock on that of the process.
     pub fn there(self, here_ns: u64) -> u64 {
-        here_ns.saturating_add_signed(self.0)
+        here_ns.saturating_add_signed(self.ahead_ns)
     }
 
     /// A moment of the process's clock on dyno's.
     pub fn here(self, there_ns: u64) -> u64 {
-        there_ns.saturating_add_signed(self.0.saturating_neg())
+        there_ns.saturating_add_signed(self.ahead_ns.saturating_neg())
     }
 }
 
@@ -201,23 +237,30 @@ mod tests {
 
     /// The numbers of the steps of a job's mix, and its part.
     fn dealt(job: &Job) -> (Vec<u64>, ClientPart) {
+        let (numbers, part, clients) = dealt_to_several(job);
+        assert_eq!(clients, 1);
+        (numbers, part)
+    }
+
+    /// The same of several clients, and their number.
+    fn dealt_to_several(job: &Job) -> (Vec<u64>, ClientPart, u32) {
         let Work::Mix(mix) = &job.tests[0].work else { panic!("no mix") };
         let bytes = fs::read(&mix.steps[0].file).unwrap();
         let all = bytes.chunks(STEP_HEAD as usize);
         let numbers: Vec<u64> = all.map(|step| u64::from_le_bytes(step[..8].try_into().unwrap())).collect();
-        assert_eq!((numbers.len() as u64, mix.clients), (mix.steps[0].count, 1));
-        (numbers, mix.part.unwrap())
+        assert_eq!(numbers.len() as u64, mix.steps[0].count);
+        (numbers, mix.part.unwrap(), mix.clients)
     }
 
     #[test]
     fn steps_that_clients_share_are_dealt_out() {
         let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 3, None, 8)).unwrap();
+        let parts = DividedJob::of(&job(folder.path(), 3, None, 8), None).unwrap();
         assert_eq!(dealt(&parts.first()), (vec![0, 3, 6], ClientPart { before: 0, of: 3 }));
         let others = parts.others(0);
-        let all: Vec<_> = others.iter().map(dealt).collect();
+        let all: Vec<_> = others.iter().map(|(_, job)| dealt(job)).collect();
         assert_eq!(all[1], (vec![2, 5], ClientPart { before: 2, of: 3 }));
-        assert!(all.len() == 2 && others.iter().all(|job| job.joins() && job.tests[0].setup.is_empty()));
+        assert!(all.len() == 2 && others.iter().all(|(_, job)| job.joins() && job.tests[0].setup.is_empty()));
         drop(parts);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -225,16 +268,29 @@ mod tests {
     #[test]
     fn the_steps_of_a_session_stay_together() {
         let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 2, Some(3), 11)).unwrap();
+        let parts = DividedJob::of(&job(folder.path(), 2, Some(3), 11), None).unwrap();
         assert_eq!(dealt(&parts.first()).0, [0, 1, 2, 6, 7, 8]);
-        assert_eq!(dealt(&parts.others(0)[0]).0, [3, 4, 5, 9, 10]);
+        assert_eq!(dealt(&parts.others(0)[0].1).0, [3, 4, 5, 9, 10]);
     }
 
     #[test]
     fn a_client_without_steps_has_no_process() {
         let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 4, None, 2)).unwrap();
+        let parts = DividedJob::of(&job(folder.path(), 4, None, 2), None).unwrap();
         assert_eq!(parts.others(0).len(), 1);
+    }
+
+    #[test]
+    fn an_agent_has_its_share_of_the_clients_and_of_the_steps() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = job(folder.path(), 5, None, 8);
+        let parts = DividedJob::of(&job, Some(2)).unwrap();
+        assert_eq!(dealt_to_several(&parts.first()), (vec![0, 2, 4, 6], ClientPart { before: 0, of: 5 }, 3));
+        let others = parts.others(0);
+        assert_eq!(dealt_to_several(&others[0].1), (vec![1, 3, 5, 7], ClientPart { before: 3, of: 5 }, 2));
+        assert_eq!((others.len(), others[0].0), (1, 1));
+        let error = DividedJob::of(&job, Some(6)).err().unwrap().to_string();
+        assert!(error.contains("5 clients cannot be divided among 6 agents"), "{error}");
     }
 
     #[test]
@@ -244,7 +300,7 @@ mod tests {
         let exchanges =
             [exchange(5_000, 9_000, 7_900), exchange(9_000, 9_200, 8_110), exchange(9_500, 9_900, 8_501)];
         let offset = ClockOffset::of(&exchanges);
-        assert_eq!((offset.there(20_000), offset.here(19_010)), (19_010, 20_000));
+        assert_eq!((offset.there(20_000), offset.here(19_010), offset.error_ns), (19_010, 20_000, 100));
         assert_eq!(ClockOffset::of(&[]).there(7), 7);
     }
 }

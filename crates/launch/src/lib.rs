@@ -1,8 +1,9 @@
 //! Starts processes and ends them: runners, with their limits on memory and all that they start in turn, and the processes
-//! that share the clients of a mix.
+//! that share the clients of a mix, here or by agents on other machines.
 //!
 //! It knows no engine and judges nothing. What a process writes are lines to it; `dyno-lab` reads the events.
 
+pub mod agents;
 pub mod clients;
 mod descendants;
 pub mod environment;

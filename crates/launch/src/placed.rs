@@ -34,13 +34,27 @@ pub fn prepare(placement: &Placement, command: &mut Command) -> io::Result<()> {
     Ok(())
 }
 
-/// The started process's own part, between fork and exec: system calls only.
-fn enter(set: &CpuSet, nice: i32, parent: Pid) -> io::Result<()> {
+/// Makes a command start where dyno is, at the head of a new process group, and killed when dyno dies.
+pub(crate) fn guard(command: &mut Command) {
+    let parent = getpid();
+    command.process_group(0);
+    // SAFETY: as above.
+    unsafe { command.pre_exec(move || die_with(parent)) };
+}
+
+/// Has the kernel kill the started process when dyno dies: system calls only.
+fn die_with(parent: Pid) -> io::Result<()> {
     nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
     // dyno may have died before the signal was asked for; then no signal would come.
     if nix::unistd::getppid() != parent {
         return Err(Errno::ESRCH.into());
     }
+    Ok(())
+}
+
+/// The started process's own part, between fork and exec: system calls only.
+fn enter(set: &CpuSet, nice: i32, parent: Pid) -> io::Result<()> {
+    die_with(parent)?;
     sched_setaffinity(Pid::from_raw(0), set)?;
     Ok(set_nice(nice)?)
 }

@@ -4,14 +4,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
-use dyno_record::Placement;
+use dyno_record::{Others, Placement};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
 
 use crate::family::Family;
 use crate::interrupts::Interrupts;
@@ -23,6 +24,8 @@ use crate::{environment, placed};
 const LONGEST_LINE: u64 = 16 << 20;
 /// The number of lines read before the first of them is taken. A runner that writes faster must wait.
 const LINES_AHEAD: usize = 4;
+/// The number of texts for a process that wait until it reads. The job and the orders of a runner never fill this.
+const TEXTS_AHEAD: usize = 32;
 /// The most that a runner may write in one trial, in bytes; one that writes more does not come to an end.
 const LONGEST_OUTPUT: u64 = 1 << 30;
 /// The number of bytes at the end of standard error that are kept for messages.
@@ -39,6 +42,8 @@ pub enum Message {
     End,
     /// A line that cannot be read.
     Unreadable(String),
+    /// The machine on which the process runs cannot be reached any more, in words.
+    Lost(String),
     /// A signal asked the run to stop.
     Interrupted,
 }
@@ -48,13 +53,25 @@ pub struct Inbox {
     sender: SyncSender<(usize, Message)>,
     messages: Receiver<(usize, Message)>,
     interrupts: Interrupts,
+    /// The most that a process may write, in bytes.
+    longest_output: u64,
 }
 
 impl Inbox {
     /// An empty one; an interrupt comes to it too.
     pub fn new(interrupts: &Interrupts) -> Inbox {
         let (sender, messages) = sync_channel(LINES_AHEAD);
-        Inbox { sender, messages, interrupts: interrupts.clone() }
+        Inbox { sender, messages, interrupts: interrupts.clone(), longest_output: LONGEST_OUTPUT }
+    }
+
+    /// An empty one for launchers, whose output has no limit and which no interrupt reaches.
+    pub(crate) fn of_launchers() -> Inbox {
+        Inbox { longest_output: u64::MAX, ..Inbox::new(&Interrupts::default()) }
+    }
+
+    /// A way to add messages.
+    pub(crate) fn sender(&self) -> SyncSender<(usize, Message)> {
+        self.sender.clone()
     }
 
     /// Makes an interrupt wake the thread that waits here, of all that do.
@@ -82,7 +99,7 @@ pub struct Process {
     /// It has ended, and so has its family.
     gone: bool,
     /// The lines for its standard input.
-    input: Option<Sender<Vec<u8>>>,
+    input: Option<SyncSender<Vec<u8>>>,
     errors: Receiver<String>,
     /// Removed after all that run under it have ended.
     cap: Option<Arc<MemoryCap>>,
@@ -103,37 +120,68 @@ impl Process {
     ) -> Result<Process> {
         let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments);
         environment::clean(&mut command);
         let family = Family::begin(&mut command)?;
         placed::prepare(placement, &mut command).context("cannot place the runner")?;
         if let Some(cap) = &cap {
             cap.prepare(&mut command)?;
         }
-        let began = SystemTime::now();
-        let mut child = command.spawn().with_context(|| format!("cannot start the runner {program}"))?;
-        let sender = inbox.sender.clone();
-        let output = child.stdout.take().context("the runner has no standard output")?;
-        thread::spawn(move || read_lines(output, number, &sender));
-        let (sender, errors) = channel();
-        let stderr = child.stderr.take().context("the runner has no standard error")?;
-        thread::spawn(move || sender.send(read_errors(stderr)));
-        let mut stdin = child.stdin.take().context("the runner has no standard input")?;
-        let (input, texts) = channel::<Vec<u8>>();
-        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
-        // before it reads is found out by its events and exit status.
-        thread::spawn(move || texts.iter().try_for_each(|text| stdin.write_all(&text)));
-        let process = Process { child, began, family, gone: false, input: Some(input), errors, cap };
+        let process = Process::spawn(command, family, cap, (inbox, number))
+            .with_context(|| format!("cannot start the runner {program}"))?;
         process.write(job.to_vec());
         Ok(process)
     }
 
-    /// Adds to the runner's standard input, without waiting until it is read.
+    /// Starts a program that starts agents, with dyno's own environment: it may need the variables of an `ssh-agent` or of a
+    /// job of Slurm. What the agents write goes to the inbox, under the launcher's number, without a limit: one launcher
+    /// serves a whole run.
+    ///
+    /// Must be called by a thread that outlives the launcher, as [`Process::start`].
+    pub(crate) fn launch(command: &[String], (inbox, number): (&Inbox, usize)) -> Result<Process> {
+        let (program, arguments) = command.split_first().context("the launcher's command is empty")?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_remove(environment::KEY);
+        let family = Family::begin(&mut command)?;
+        placed::guard(&mut command);
+        Process::spawn(command, family, None, (inbox, number))
+            .with_context(|| format!("cannot start {program}, which --on names: is it installed?"))
+    }
+
+    fn spawn(
+        mut command: Command,
+        family: Family,
+        cap: Option<Arc<MemoryCap>>,
+        (inbox, number): (&Inbox, usize),
+    ) -> Result<Process> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let began = SystemTime::now();
+        let mut child = command.spawn()?;
+        let (sender, most) = (inbox.sender.clone(), inbox.longest_output);
+        let output = child.stdout.take().context("the process has no standard output")?;
+        thread::spawn(move || read_lines(output, number, most, &sender));
+        let (sender, errors) = channel();
+        let stderr = child.stderr.take().context("the process has no standard error")?;
+        thread::spawn(move || sender.send(read_errors(stderr)));
+        let mut stdin = child.stdin.take().context("the process has no standard input")?;
+        let (input, texts) = sync_channel::<Vec<u8>>(TEXTS_AHEAD);
+        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
+        // before it reads is found out by its events and exit status.
+        thread::spawn(move || texts.iter().try_for_each(|text| stdin.write_all(&text)));
+        Ok(Process { child, began, family, gone: false, input: Some(input), errors, cap })
+    }
+
+    /// Adds to the process's standard input, without waiting until it is read, unless much waits already.
     pub fn write(&self, text: Vec<u8>) {
         if let Some(input) = &self.input {
             // A runner that has closed it is found out by its events.
             let _ = input.send(text);
         }
+    }
+
+    /// A way for other threads to add to the process's standard input.
+    pub(crate) fn input(&self) -> Option<SyncSender<Vec<u8>>> {
+        self.input.clone()
     }
 
     /// Its number in the kernel, and when it was started.
@@ -151,7 +199,7 @@ impl Process {
         let status = wait_at_most(&mut self.child, END_TIMEOUT);
         self.kill();
         let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
-        Ending { status, errors, capped: self.cap.is_some() }
+        Ending::of(status, &errors, self.cap.is_some())
     }
 
     fn kill(&mut self) {
@@ -175,27 +223,26 @@ impl Drop for Process {
     }
 }
 
-/// The end of a runner: its status and its messages.
+/// The end of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
-    status: Option<ExitStatus>,
-    errors: String,
-    capped: bool,
+    /// True if it ended unprompted, with success.
+    pub success: bool,
+    /// The end in words for people, with what it wrote to standard error.
+    pub description: String,
+    /// What others took of the machine meanwhile, where an agent has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
 }
 
 impl Ending {
-    /// Returns true if it ended unprompted, with success.
-    pub fn is_success(&self) -> bool {
-        self.status.is_some_and(|status| status.success())
-    }
-
-    /// The end in words for people, with what it wrote to standard error.
-    pub fn describe(&self) -> String {
-        let how = match self.status {
+    fn of(status: Option<ExitStatus>, errors: &str, capped: bool) -> Ending {
+        let how = match status {
             None => format!("did not end within {} s and was killed", END_TIMEOUT.as_secs()),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (None, Some(signal)) => match Signal::try_from(signal) {
-                    Ok(Signal::SIGKILL) if self.capped => {
+                    Ok(Signal::SIGKILL) if capped => {
                         "was killed, as the kernel does where more memory is needed than --memory allows"
                             .into()
                     }
@@ -210,14 +257,15 @@ impl Ending {
                 (None, None) => "ended".into(),
             },
         };
-        match self.errors.trim() {
+        let description = match errors.trim() {
             "" => how,
             errors => format!("{how}; it wrote: {errors}"),
-        }
+        };
+        Ending { success: status.is_some_and(|status| status.success()), description, others: None }
     }
 }
 
-fn read_lines(output: impl Read, number: usize, sender: &SyncSender<(usize, Message)>) {
+fn read_lines(output: impl Read, number: usize, most: u64, sender: &SyncSender<(usize, Message)>) {
     let mut output = BufReader::new(output);
     let mut total = 0;
     loop {
@@ -229,7 +277,7 @@ fn read_lines(output: impl Read, number: usize, sender: &SyncSender<(usize, Mess
             Ok(_) if line.len() as u64 == LONGEST_LINE => {
                 Message::Unreadable(format!("a line is longer than {} MiB", LONGEST_LINE >> 20))
             }
-            Ok(_) if total > LONGEST_OUTPUT => {
+            Ok(_) if total > most => {
                 Message::Unreadable(format!("it is more than {} MiB in one trial", LONGEST_OUTPUT >> 20))
             }
             Ok(_) => Message::Line(line),

@@ -5,6 +5,7 @@
 //! password or a key: none is ever part of a contender, a setting or an event.
 
 mod activity;
+mod agents;
 mod answer;
 mod breach;
 mod calibration;
@@ -37,6 +38,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use activity::{ActivitySample, Pressure};
+pub use agents::{AgentRecord, AgentShare};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
@@ -109,6 +111,9 @@ pub struct Run {
     pub limits: Limits,
     /// The machine.
     pub machine: Machine,
+    /// The machines from which agents drove the clients, by rank; empty where the clients were on this machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentRecord>,
     /// What `dyno calibrate` found that the machine can show, where it was asked before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<MachineCalibration>,

@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ActivitySample, RateAttempt};
+use crate::{ActivitySample, AgentShare, RateAttempt};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,9 @@ pub struct TrialRecord {
     /// Absent where the trial was done in slices, whose samples have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
+    /// What each agent did, where agents drove the clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentShare>,
     /// The samples, in the order of the tests.
     pub samples: Vec<SampleRecord>,
     /// Why it did not finish; absent if it did.
@@ -50,6 +53,15 @@ pub struct Others {
 }
 
 impl Others {
+    /// The sum with what others took of another machine.
+    pub fn and(self, other: Others) -> Others {
+        Others {
+            over_ns: self.over_ns + other.over_ns,
+            foreign_ns: self.foreign_ns + other.foreign_ns,
+            stolen_ns: self.stolen_ns + other.stolen_ns,
+        }
+    }
+
     /// One of so many equal parts.
     pub fn part(self, parts: u64) -> Others {
         let parts = parts.max(1);

@@ -127,6 +127,7 @@ fn standing(standing: &CellStanding) -> &'static str {
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",
         CellStanding::Uneven(_) => "uneven",
+        CellStanding::WeakGenerator(_) => "weak-generator",
         CellStanding::NotEncrypted => "not-encrypted",
         CellStanding::NotIsolated => "not-isolated",
     }

@@ -42,6 +42,7 @@ pub fn marks(cell: &Cell) -> String {
     let mark = match cell.standing {
         CellStanding::Wrong(_) | CellStanding::Disputed(_) => " ✗",
         CellStanding::Uneven(_) => " §",
+        CellStanding::WeakGenerator(_) => " ⊘",
         _ if cell.failed => " !",
         _ if cell.fastest => " *",
         _ => "",
@@ -83,6 +84,7 @@ pub fn ratio_of(quantity: &Quantity, cell: &Cell, detail: Detail) -> String {
         (CellStanding::Disputed(_), _) => "disputed".into(),
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),
         (CellStanding::NotIsolated, _) => "not isolated".into(),
+        (CellStanding::WeakGenerator(_), _) => "–".into(),
         (_, None) => "–".into(),
         (_, Some(ratio)) if !quantity.scatters() => exact(ratio),
         (_, Some(ratio)) => {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Commits, Ended, Executed, Isolated, MadeBy, Program, Safety};
-use dyno_verdict::{TestVerdict, Verdict};
+use dyno_verdict::{Generator, TestVerdict, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,6 +24,9 @@ struct Report<'a> {
     made_by: Option<&'a MadeBy>,
     /// The result of checking the seals of the run file, in words.
     run_file: String,
+    /// The machines that drove the clients.
+    #[serde(skip_serializing_if = "<[Generator]>::is_empty")]
+    generators: &'a [Generator],
     baseline: &'a str,
     contenders: Vec<Contender<'a>>,
     /// The verdict, with the label of every contender and the unit of every median.
@@ -66,6 +69,7 @@ pub fn render(verdict: &Verdict) -> Result<String> {
         program: verdict.about.program.as_ref(),
         made_by: verdict.about.made_by.as_ref(),
         run_file: verdict.about.seals.to_string(),
+        generators: &verdict.about.generators,
         baseline: verdict.label(verdict.baseline),
         contenders: contenders.collect(),
         verdict: labelled(verdict)?,

@@ -7,6 +7,8 @@ use dyno_record::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::generators::{Generator, generators};
+
 /// The facts of a run that its figures share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct About {
@@ -34,6 +36,8 @@ pub struct About {
     pub limits: Limits,
     /// The machine.
     pub machine: Machine,
+    /// The machines that drove the clients, by rank; empty where the clients were on the machine of dyno.
+    pub generators: Vec<Generator>,
     /// The smallest differences that the machine was found to show.
     pub calibration: Option<MachineCalibration>,
     /// The storage of the databases.
@@ -82,6 +86,7 @@ impl About {
             schedule: run.schedule.clone(),
             limits: run.limits,
             machine: run.machine.clone(),
+            generators: generators(run),
             calibration: run.calibration.clone(),
             storage: run.storage.clone(),
             placement: run.placement.clone(),

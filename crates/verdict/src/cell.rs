@@ -65,6 +65,8 @@ pub enum CellStanding {
     Uneven(u32),
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
+    /// A machine that drove its clients was the limit, for this reason; it takes no part in ranking.
+    WeakGenerator(String),
     /// Its transactions showed what its isolation level forbids; it takes no part in ranking.
     NotIsolated,
 }

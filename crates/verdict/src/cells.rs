@@ -9,6 +9,7 @@ use crate::answers::{self, AnswerVerdict, Given, Reference};
 use crate::cell::{Cell, CellStanding};
 use crate::disturbance::Disturbances;
 use crate::figures::{Figures, Points, failed_in, figures};
+use crate::generators::weakness;
 use crate::pairs::ratio;
 use crate::responses::responses;
 use crate::statistics::{Difference, Interval, NoDifference, Ratio};
@@ -140,7 +141,8 @@ impl TestJudge<'_> {
         } else if is_unproved(self.run, contender) {
             Some(CellStanding::NotEncrypted)
         } else {
-            is_disproved(self.run, contender).then_some(CellStanding::NotIsolated)
+            let isolated = is_disproved(self.run, contender).then_some(CellStanding::NotIsolated);
+            isolated.or_else(|| weakness(self.run, contender, &self.test.id).map(CellStanding::WeakGenerator))
         }
     }
 

@@ -60,6 +60,8 @@ pub const PROVE_FILES: &str = "Example: dyno prove-files folder log";
 
 pub const PROVE_WATCHER: &str = "Example: dyno prove-watcher 4711";
 
+pub const AGENT: &str = "Example: dyno agent";
+
 pub const CALIBRATE: &str = "\
 Examples:
   dyno calibrate

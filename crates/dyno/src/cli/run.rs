@@ -160,6 +160,16 @@ pub struct PlaceArgs {
     /// Where private servers and their clients run [default: same-core]
     #[arg(long, value_enum)]
     pub placement: Option<SharingArg>,
+    /// Drive the clients of mixes from other machines: a command that starts an agent on a {host}, as 'ssh {host} {agent}',
+    /// or the name of a launcher, ssh or srun. The server must be at a URL that the hosts reach
+    #[arg(long, value_name = "COMMAND", requires = "hosts")]
+    pub on: Option<String>,
+    /// The hosts of --on, as a,b,c; or the number of agents, where the command itself chooses hosts
+    #[arg(long, value_name = "HOSTS", requires = "on")]
+    pub hosts: Option<String>,
+    /// The path of this version of dyno on these hosts [default: dyno, found on their PATH]
+    #[arg(long, value_name = "PATH", requires = "on")]
+    pub agent: Option<String>,
     /// A file whose first line is the key of encrypted databases; only its owner may read it [default:
     /// DYNO_KEY, else dyno makes a key for the run]
     #[arg(long, value_name = "FILE")]

@@ -1,5 +1,6 @@
 //! The commands: each reads its arguments, calls the stages in order and prints what they made.
 
+mod agent;
 mod calibrate;
 mod compare;
 mod conformance;
@@ -50,6 +51,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::ProveRecorder(arguments) => prove::record(&arguments),
         Command::ProveFiles(arguments) => prove::record_files(&arguments),
         Command::ProveWatcher(arguments) => prove::watch(&arguments),
+        Command::Agent => agent::execute(),
         Command::Calibrate(arguments) => calibrate::execute(*arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Engines(command) => engines::execute(&command),

@@ -68,7 +68,7 @@ impl Runner<'_> {
         let reported = trial.samples.into_iter().zip(answers);
         let samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
         let TrialSlot { block, latency, counted, began_ns } = when;
-        let others = trial.others;
+        let (others, agents) = (trial.others, trial.agents);
         let record = TrialRecord {
             block,
             contender: index,
@@ -77,6 +77,7 @@ impl Runner<'_> {
             began_ns,
             others,
             beat_ns,
+            agents,
             samples,
             failure,
         };
@@ -140,6 +141,8 @@ impl Runner<'_> {
         let contender = &self.plan.contenders[index];
         let Some(hello) = &trial.hello else { return Ok(()) };
         let library = hello.build.get("library").and_then(|names| names.first()).map(Path::new);
+        // Agents name files of their own machines.
+        let library = library.filter(|_| trial.agents.is_empty());
         let mut of = |path: Option<&Path>, mapped: &Mapped| match path {
             Some(path) => contents.of(path, mapped),
             None => Ok(None),

@@ -28,7 +28,7 @@ impl Runner<'_> {
         }
         self.observer.trial_begins(index, run);
         let contender = &self.plan.contenders[index];
-        let before = state.metronome.beat();
+        let before = self.beat(state);
         let directory = self.servers.place(contender).and_then(|place| self.scratch.trial_in(&place));
         let result = match directory {
             Ok(directory) => {
@@ -41,7 +41,7 @@ impl Runner<'_> {
             }
             Err(error) => Err(error),
         };
-        let after = state.metronome.beat();
+        let after = self.beat(state);
         if result.is_err() && self.conduct.interrupts.signal().is_some() {
             // What the trial needs was about to start.
             return Ok(TrialStep::Stopped);
@@ -55,6 +55,11 @@ impl Runner<'_> {
             index,
             FinishedTrial { trial, seeking, beat_ns, ..FinishedTrial::default() },
         ))
+    }
+
+    /// What the metronome takes here; none where agents on other machines do the work.
+    fn beat(&self, state: &mut State) -> Option<f64> {
+        self.conduct.agents.is_none().then(|| state.metronome.beat())?
     }
 
     /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where these

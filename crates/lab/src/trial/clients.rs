@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::Error;
 use dyno_gauge::{Before, Gauge};
 use dyno_launch::clients::{ClockExchange, ClockOffset, clock_ns};
-use dyno_protocol::{ClientOrder, Cost, Interval, Sample, TimeWindow, Work};
+use dyno_protocol::{Class, ClientOrder, Cost, Interval, Response, Sample, TimeWindow, Work};
+use dyno_record::{AgentShare, Others};
 
 use super::reader::{ClientPhase, EventMeaning};
 use super::running::{OutputEnd, Running};
@@ -50,15 +51,17 @@ impl Running {
     /// Does a mix of which the runner's process has the first client, which is ready.
     pub(super) fn share(&mut self, on_report: &mut impl FnMut(Report)) -> Result<(), OutputEnd> {
         let test = self.samples();
-        for job in self.parts.others(test) {
-            self.add(&job, None).map_err(trouble)?;
+        for (rank, job) in self.parts.others(test) {
+            self.add(rank, &job, None).map_err(trouble)?;
         }
         let connected = Instant::now() + self.patience();
         self.wait_for(ClientPhase::Ready, connected, &mut |_, _| {})?;
         let offsets = (0..self.members.len()).map(|place| self.compare_clocks(place));
         let offsets: Vec<ClockOffset> = offsets.collect::<Result<_, _>>()?;
         let server = self.work(test, &offsets, on_report)?;
-        let mut samples = self.end_others()?;
+        let ranks: Vec<usize> = self.members.iter().map(|member| member.rank).collect();
+        let clients: Vec<u32> = self.members.iter().map(|member| member.reader.clients_of(test)).collect();
+        let (mut samples, others) = self.end_others()?;
         self.members[0].send(&ClientOrder::GoOn).map_err(trouble)?;
         let reported = Instant::now() + self.patience();
         while self.samples() == test {
@@ -69,6 +72,17 @@ impl Running {
         let trial = &mut self.members[0].reader.trial;
         samples.iter_mut().zip(&offsets[1..]).for_each(|(sample, offset)| on_dynos_clock(sample, *offset));
         on_dynos_clock(&mut trial.samples[test], offsets[0]);
+        if self.agents.is_some() {
+            let all = [&trial.samples[test]].into_iter().chain(&samples).zip(others);
+            let shares = all.enumerate().map(|(place, (sample, others))| AgentShare {
+                agent: ranks[place],
+                clients: clients[place],
+                others,
+                clock_error_ns: offsets[place].error_ns,
+                ..share_of(sample)
+            });
+            trial.agents.extend(shares.collect::<Vec<_>>());
+        }
         add_up(trial, test, &samples, server);
         match nothing_done(&trial.samples[test]) {
             None => Ok(()),
@@ -92,7 +106,10 @@ impl Running {
         let gauge = Gauge::open(self.parts.server());
         let ready = gauge.prepare();
         let read: Option<Before> = (warm_up_ns == 0).then(|| gauge.before_by(&ready));
-        let (began, began_ns) = (Instant::now() + NOTICE, clock_ns() + NOTICE.as_nanos() as u64);
+        // The order must be there in time, also where the way is long.
+        let way = offsets.iter().map(|offset| offset.error_ns).max().unwrap_or(0);
+        let notice = NOTICE + Duration::from_nanos(4 * way);
+        let (began, began_ns) = (Instant::now() + notice, clock_ns() + notice.as_nanos() as u64);
         for (member, offset) in self.members.iter().zip(offsets) {
             member.send(&ClientOrder::Begin { at_ns: offset.there(began_ns) }).map_err(trouble)?;
         }
@@ -146,8 +163,8 @@ impl Running {
     }
 
     /// Has the processes that joined go on to their end, before the first one looks at what all have left. Returns their
-    /// samples.
-    fn end_others(&mut self) -> Result<Vec<Sample>, OutputEnd> {
+    /// samples, and what others took of each process's machine where agents have looked; the first one is still at work.
+    fn end_others(&mut self) -> Result<(Vec<Sample>, Vec<Option<Others>>), OutputEnd> {
         for member in &self.members[1..] {
             member.send(&ClientOrder::GoOn).map_err(trouble)?;
         }
@@ -157,15 +174,16 @@ impl Running {
                 return Err(self.silent(place));
             }
         }
-        let mut samples = Vec::new();
+        let (mut samples, mut others) = (Vec::new(), vec![None]);
         for member in self.members.drain(1..) {
             let (reader, ending) = member.finish();
-            if let Some(what) = reader.trouble_at_end(ending.is_success(), || ending.describe()) {
+            if let Some(what) = reader.trouble_at_end(ending.success, || ending.description.clone()) {
                 return Err(OutputEnd::Trouble(what));
             }
             samples.extend(reader.trial.samples);
+            others.push(ending.others);
         }
-        Ok(samples)
+        Ok((samples, others))
     }
 
     /// Reads events until all processes have come to a phase.
@@ -217,6 +235,23 @@ fn on_dynos_clock(sample: &mut Sample, offset: ClockOffset) {
     }
 }
 
+/// What a sample says of an agent.
+fn share_of(sample: &Sample) -> AgentShare {
+    let most = |part: fn(&Class) -> &Response| {
+        Response::merged(sample.classes.iter().map(part)).map(|all| all.value_at_quantile(0.99))
+    };
+    let client = &sample.section.client;
+    AgentShare {
+        test: sample.test.clone(),
+        operations: sample.operations,
+        nanoseconds: sample.section.nanoseconds,
+        cpu_ns: client.user_ns + client.system_ns,
+        late_ns: most(|class| &class.late),
+        response_ns: most(|class| &class.response),
+        ..AgentShare::default()
+    }
+}
+
 /// Adds the samples of other processes to the first one's.
 fn add_up(trial: &mut Trial, test: usize, others: &[Sample], server: Option<Cost>) {
     let sum = &mut trial.samples[test];
@@ -233,8 +268,6 @@ fn nothing_done(sample: &Sample) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_protocol::Class;
-
     use super::*;
 
     #[test]

@@ -21,8 +21,9 @@ use std::time::Duration;
 use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_launch::Interrupts;
+use dyno_launch::agents::AgentPool;
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
-use dyno_record::{Answer, Others, Placement, Sharing};
+use dyno_record::{AgentShare, Answer, Others, Placement, Sharing};
 
 use crate::around::{ActivityMonitor, Readings};
 use crate::content::Mapped;
@@ -51,6 +52,8 @@ pub struct Trial {
     pub(crate) server: Option<Mapped>,
     /// What others took of the CPUs meanwhile; none where the kernel does not report it.
     pub others: Option<Others>,
+    /// What each agent did, where agents drove the clients.
+    pub agents: Vec<AgentShare>,
     /// What else went on meanwhile.
     pub(crate) readings: Readings,
     /// How it ended.
@@ -72,6 +75,13 @@ impl Trial {
 }
 
 impl Trial {
+    /// Takes what others took of the machine of the first agent during the trial, and of those of all agents together.
+    fn saw(&mut self, first: Option<Others>) {
+        self.agents.iter_mut().filter(|share| share.agent == 0).for_each(|share| share.others = first);
+        let rest = self.agents.iter().filter(|share| share.agent > 0).filter_map(|share| share.others);
+        self.others = rest.chain(first).reduce(Others::and);
+    }
+
     /// Makes a failure of it, because its samples are not of what was asked for.
     pub(crate) fn refuse(&mut self, message: String) {
         self.outcome = Outcome::Failed { test: None, message };
@@ -120,6 +130,8 @@ pub struct TrialOptions {
     pub memory_bytes: Option<u64>,
     /// How the run is asked to stop.
     pub interrupts: Interrupts,
+    /// The agents that drive the clients of mixes that are divided; none: processes of this machine do.
+    pub agents: Option<AgentPool>,
 }
 
 impl TrialOptions {
@@ -131,6 +143,7 @@ impl TrialOptions {
             timeout,
             memory_bytes: None,
             interrupts: Interrupts::default(),
+            agents: None,
         })
     }
 
@@ -170,8 +183,13 @@ impl TrialOptions {
         let mut running = Running::start(self, &contender.runner.command(), contender, text, job)?;
         let watch = ActivityMonitor::begin(job);
         running.go_on(&mut on_report);
+        let by_agents = running.agents.is_some();
         let trial = running.finish();
         let readings = watch.end();
+        if by_agents {
+            // Nothing of what was measured ran here.
+            return Ok(trial);
+        }
         let others = before.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));
         Ok(Trial { others, readings, ..trial })
     }

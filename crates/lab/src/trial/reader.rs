@@ -72,6 +72,10 @@ pub struct Reader {
     tests: Vec<String>,
     /// For each test which of a mix's clients the process has, if others have the rest.
     parts: Vec<Option<ClientPart>>,
+    /// The number of clients that the process has in each test.
+    clients: Vec<u32>,
+    /// The host on which the process is, if it is not this one.
+    host: Option<String>,
     /// How far these clients are.
     phase: ClientPhase,
     /// True if the job has turns.
@@ -90,17 +94,23 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads the events of a job.
-    pub fn new(job: &Job) -> Reader {
+    /// Reads the events of a job, from a process on this machine or on a host.
+    pub fn new(job: &Job, host: Option<&str>) -> Reader {
         let tests = job.tests.iter().map(|test| test.id.clone()).collect();
         let part = |test: &Test| match &test.work {
             Work::Mix(mix) => mix.part,
             _ => None,
         };
+        let clients = |test: &Test| match &test.work {
+            Work::Mix(mix) => mix.clients,
+            _ => 1,
+        };
         let asks = |test: &Test| matches!(&test.work, Work::Mix(mix) if mix.interval_ns.is_some());
         Reader {
             tests,
             parts: job.tests.iter().map(part).collect(),
+            clients: job.tests.iter().map(clients).collect(),
+            host: host.map(str::to_owned),
             phase: ClientPhase::default(),
             turns: job.turns,
             intervals: job.tests.iter().any(asks),
@@ -184,6 +194,10 @@ impl Reader {
             Some((speaks, user)) => dyno_engine::advice(&failed, *speaks, user),
             None => failed.message,
         };
+        let message = match &self.host {
+            Some(host) => format!("on {host}: {message}"),
+            None => message,
+        };
         let message = shortened(&message, LONGEST_MESSAGE);
         self.trial.outcome = Outcome::Failed { test: failed.test, message };
         self.state = State::Failed;
@@ -219,10 +233,19 @@ impl Reader {
     /// The process in words, as the beginning of a sentence.
     pub fn who(&self) -> String {
         let joins = self.parts.iter().flatten().find(|part| part.before > 0).copied();
+        if let Some(host) = &self.host {
+            return format!("the runner on {host}");
+        }
         match joins.or_else(|| self.part().filter(|_| self.state == State::Running)) {
             None => "the runner".to_owned(),
             Some(part) => format!("client {} of {}, a process of its own,", part.before + 1, part.of),
         }
+    }
+
+    /// The number of its clients in a test of the trial; a process that joins has one test only.
+    pub fn clients_of(&self, test: usize) -> u32 {
+        let place = if self.clients.len() == 1 { 0 } else { test };
+        self.clients.get(place).copied().unwrap_or(1)
     }
 
     /// How far its clients are in a mix that several processes do.

@@ -1,11 +1,13 @@
 //! A trial at work: its processes and what they have said so far. There is one, and where several share the clients of a mix
 //! there are more while that goes on.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_engine::Contender;
+use dyno_launch::agents::{AgentPool, Fleet, RemoteRunner, Worker};
 use dyno_launch::clients::DividedJob;
 use dyno_launch::{Ending, Inbox, MemoryCap, Message, Process};
 use dyno_protocol::{Job, SliceGrant, Test, Waiting, Work};
@@ -26,6 +28,8 @@ pub struct Running {
     contender: Contender,
     command: Vec<String>,
     placement: Placement,
+    /// The agents, by rank, that run the processes.
+    pub(super) agents: Option<Arc<Fleet>>,
     /// All processes are under one limit.
     cap: Option<Arc<MemoryCap>>,
     /// The number of processes started so far.
@@ -42,7 +46,9 @@ pub struct Running {
 /// A process of a trial.
 pub(super) struct Member {
     number: usize,
-    process: Process,
+    /// Which of several processes it is, and of which agent.
+    pub rank: usize,
+    process: Worker,
     pub reader: Reader,
 }
 
@@ -99,13 +105,16 @@ impl Running {
             Work::KvSettle { .. } => timeout.saturating_mul(SETTLES),
             _ => timeout,
         };
+        let agents = conduct.agents.as_ref().filter(|_| job.has_parts());
+        let fleet = agents.map(|agents| agents.fleet(&conduct.interrupts)).transpose()?;
         let mut running = Running {
             members: Vec::new(),
             inbox: Inbox::new(&conduct.interrupts),
-            parts: DividedJob::of(job)?,
+            parts: DividedJob::of(job, agents.map(AgentPool::count))?,
             contender: contender.clone(),
             command: command.to_vec(),
             placement: conduct.place(job),
+            agents: fleet,
             cap: conduct.memory_bytes.map(MemoryCap::create).transpose()?.map(Arc::new),
             started: 0,
             timeouts: job.tests.iter().map(limit).collect(),
@@ -113,15 +122,41 @@ impl Running {
             lasts,
             over: None,
         };
-        running.add(&running.parts.first(), text)?;
+        running.provide()?;
+        running.add(0, &running.parts.first(), text)?;
         if !job.turns && !job.has_parts() {
             running.members[0].process.end_input();
         }
         Ok(running)
     }
 
-    /// Starts a process with a job, or with a text in its place.
-    pub(super) fn add(&mut self, job: &Job, text: Option<&[u8]>) -> Result<()> {
+    /// Sends the agents what they lack for their jobs.
+    fn provide(&self) -> Result<()> {
+        let (Some(fleet), Some(program)) = (&self.agents, self.command.first()) else { return Ok(()) };
+        let first = self.parts.first();
+        let tests = 0..first.tests.len();
+        let others: Vec<(usize, Job)> = tests.flat_map(|test| self.parts.others(test)).collect();
+        let others = others.iter().map(|(rank, job)| (*rank, job));
+        fleet.provide(Path::new(program), &[(0, &first)].into_iter().chain(others).collect::<Vec<_>>())
+    }
+
+    /// Starts the process of a rank with a job, or with a text in its place.
+    pub(super) fn add(&mut self, rank: usize, job: &Job, text: Option<&[u8]>) -> Result<()> {
+        let number = self.started;
+        self.started += 1;
+        let (process, host) = match &self.agents {
+            Some(fleet) => {
+                let remote = RemoteRunner::start(fleet, rank, &self.command, job, (&self.inbox, number))?;
+                (Worker::There(remote), Some(fleet.host(rank)))
+            }
+            None => (Worker::Here(self.start_here(number, job, text)?), None),
+        };
+        self.members.push(Member { number, rank, process, reader: Reader::new(job, host) });
+        Ok(())
+    }
+
+    /// Starts a process on this machine.
+    fn start_here(&self, number: usize, job: &Job, text: Option<&[u8]>) -> Result<Process> {
         let own = match text {
             Some(text) => text.to_vec(),
             None => {
@@ -130,12 +165,7 @@ impl Running {
                 text
             }
         };
-        let number = self.started;
-        self.started += 1;
-        let (cap, to) = (self.cap.clone(), (&self.inbox, number));
-        let process = Process::start(&self.command, &own, &self.placement, cap, to)?;
-        self.members.push(Member { number, process, reader: Reader::new(job) });
-        Ok(())
+        Process::start(&self.command, &own, &self.placement, self.cap.clone(), (&self.inbox, number))
     }
 
     /// Gives a turn of so many operations to a runner that waits for one.
@@ -161,8 +191,9 @@ impl Running {
                 }
                 // Its first section comes after it has opened its database and its input.
                 Ok(Some(_)) if self.reader().has_just_greeted() => {
-                    let (process, began) = self.members[0].process.identity();
-                    self.members[0].reader.trial.mapped = Mapped::of(process, began);
+                    if let Some((process, began)) = self.members[0].process.identity() {
+                        self.members[0].reader.trial.mapped = Mapped::of(process, began);
+                    }
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => break self.silent(0),
@@ -224,6 +255,7 @@ impl Running {
                     let meaning = reader.read(&line, &mut |report| on_report(place, report));
                     meaning.map(|meaning| Some((place, meaning))).map_err(OutputEnd::Trouble)
                 }
+                Message::Lost(why) => Err(OutputEnd::Trouble(why)),
                 Message::Unreadable(what) => Err(OutputEnd::Trouble(format!(
                     "the output of {} cannot be read, so it was killed: {what}",
                     reader.who().trim_end_matches(',')
@@ -237,7 +269,7 @@ impl Running {
     /// The end of a trial because a process, by its place, has ended that should be at work.
     fn lost(&mut self, place: usize) -> OutputEnd {
         let (reader, ending) = self.members.remove(place).finish();
-        let trouble = reader.trouble_at_end(ending.is_success(), || ending.describe());
+        let trouble = reader.trouble_at_end(ending.success, || ending.description.clone());
         OutputEnd::Trouble(
             trouble.or(reader.failure()).unwrap_or_else(|| format!("{} has ended", reader.who())),
         )
@@ -268,7 +300,8 @@ impl Running {
             }
             Some(OutputEnd::Ended) => {
                 let ending = process.finish();
-                reader.trouble_at_end(ending.is_success(), || ending.describe())
+                reader.trial.saw(ending.others);
+                reader.trouble_at_end(ending.success, || ending.description.clone())
             }
         };
         if let Some(message) = trouble {

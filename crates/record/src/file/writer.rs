@@ -206,6 +206,7 @@ mod tests {
             began_ns: 1,
             others: None,
             beat_ns: None,
+            agents: Vec::new(),
             samples: Vec::new(),
             failure,
         };

@@ -151,6 +151,13 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if cells().any(|cell| matches!(cell.standing, CellStanding::WeakGenerator(_))) {
+        lines.push(
+            "⊘ a machine that drove the clients was the limit: the figure shows that machine and not the server, and dyno \
+             does not rank it; take more hosts, or a lower rate"
+                .to_owned(),
+        );
+    }
     lines.extend(uneven(verdict));
     lines
 }

@@ -8,8 +8,8 @@ mod troubles;
 mod turns;
 
 use dyno_record::Ended;
-use dyno_verdict::Verdict;
 use dyno_verdict::statistics::MIN_BLOCKS;
+use dyno_verdict::{Generator, Verdict};
 
 use super::{measure, units, wrapped};
 
@@ -31,19 +31,18 @@ pub fn heading(verdict: &Verdict) -> Vec<String> {
     }
     let trials = verdict.about.blocks;
     let plural = if trials == 1 { "" } else { "s" };
-    vec![
-        title,
-        machine(verdict),
-        format!(
-            "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.{}{}",
-            warm_up(verdict),
-            units::duration(verdict.about.elapsed_ns as f64),
-            why_ended(verdict),
-            verdict.about.schedule.seed,
-            made_by(verdict),
-            too_short(verdict).map(|advice| format!(" {advice}")).unwrap_or_default()
-        ),
-    ]
+    let mut lines = vec![title, machine(verdict)];
+    lines.extend(generators(verdict));
+    lines.extend([format!(
+        "{trials} trial{plural} of each contender {}, in {}; {}. Seed {}.{}{}",
+        warm_up(verdict),
+        units::duration(verdict.about.elapsed_ns as f64),
+        why_ended(verdict),
+        verdict.about.schedule.seed,
+        made_by(verdict),
+        too_short(verdict).map(|advice| format!(" {advice}")).unwrap_or_default()
+    )]);
+    lines
 }
 
 /// The size of the cache that each contender was given that has one; `None` if each had its own.
@@ -113,6 +112,29 @@ fn machine(verdict: &Verdict) -> String {
         storage.file_system,
         verdict.about.placement.note.trim_end_matches('.'),
     )
+}
+
+/// The machines that drove the clients, in a sentence; none where they were on the machine of dyno.
+pub fn generators(verdict: &Verdict) -> Option<String> {
+    let all = &verdict.about.generators;
+    let one = |generator: &Generator| {
+        let others = generator
+            .others
+            .map_or_else(String::new, |share| format!(", others took {} of them", units::percent(share)));
+        format!(
+            "{} ({} × {}: clients used up to {} of its processors{others})",
+            generator.host,
+            generator.cpus,
+            generator.model.as_deref().unwrap_or("an unknown processor"),
+            units::percent(generator.busy)
+        )
+    };
+    let error = all.iter().map(|generator| generator.clock_error_ns).max()?;
+    Some(format!(
+        "Agents drove the clients, from {}. They began within {} of one another.",
+        all.iter().map(one).collect::<Vec<_>>().join("; "),
+        units::duration(2.0 * error as f64)
+    ))
 }
 
 /// Sentences as lines of at most 100 columns, those that go on set in.

@@ -75,6 +75,9 @@ pub fn troubles(verdict: &Verdict) -> Vec<String> {
             let (what, why) = match &cell.standing {
                 CellStanding::Wrong(why) => ("Wrong", why),
                 CellStanding::Disputed(why) => ("Disputed, because no answer is known to be right", why),
+                CellStanding::WeakGenerator(why) => {
+                    ("Not judged, because a machine that drove clients was the limit", why)
+                }
                 _ => continue,
             };
             lines.push(format!("{what}: {} in test {}: {why}", verdict.label(cell.contender), test.id));

@@ -114,7 +114,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
             ),
         ),
     ];
-    facts.into_iter().chain(caches).chain(network).chain(made_by).collect()
+    let generators = notes::generators(verdict).map(|words| fact("Clients", words));
+    facts.into_iter().chain(generators).chain(caches).chain(network).chain(made_by).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.

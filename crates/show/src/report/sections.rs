@@ -195,6 +195,9 @@ fn trouble(cell: &Cell) -> Option<String> {
         | CellStanding::Sought => None,
         CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
         CellStanding::NotIsolated => Some("Its transactions show what its isolation level forbids".into()),
+        CellStanding::WeakGenerator(why) => {
+            Some(format!("A machine that drove the clients was the limit: {why}"))
+        }
         CellStanding::Wrong(why) => Some(format!("Wrong answer: {why}")),
         CellStanding::Disputed(why) => Some(format!("No answer is known to be right: {why}")),
         CellStanding::Missing(why) => Some(format!("Failed: {why}")),

@@ -34,6 +34,7 @@ impl<'a> Side<'a> {
             Some(CellStanding::Missing(why)) => Some(why.clone()),
             Some(CellStanding::Untried) => Some("the run was stopped before it measured this".into()),
             Some(CellStanding::NotEncrypted) => Some("not encrypted".into()),
+            Some(CellStanding::WeakGenerator(why)) => Some(why.clone()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
             Some(CellStanding::NotReached) => Some("not reached".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Uneven(_)) => {

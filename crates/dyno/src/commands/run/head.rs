@@ -8,7 +8,7 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    ContenderRecord, Ended, Executed, MadeBy, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
+    AgentRecord, ContenderRecord, Ended, Executed, MadeBy, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
     SuiteRecord, TestRecord,
 };
 use dyno_suite::{ExpectedDigest, Published};
@@ -18,7 +18,13 @@ use super::site::Site;
 use crate::cli::defaults;
 
 /// A run without trials.
-pub fn begin(request: RunRequest, plan: &Plan, site: &Site, made_by: Option<MadeBy>) -> Run {
+pub fn begin(
+    request: RunRequest,
+    plan: &Plan,
+    site: &Site,
+    agents: Vec<AgentRecord>,
+    made_by: Option<MadeBy>,
+) -> Run {
     let named = request.contenders.len();
     let contenders = plan.contenders.iter().enumerate();
     let tests = tests(&request, plan);
@@ -54,6 +60,7 @@ pub fn begin(request: RunRequest, plan: &Plan, site: &Site, made_by: Option<Made
         wanted: request.wanted,
         calibration: kept_calibration(&site.machine),
         machine: site.machine.clone(),
+        agents,
         storage: site.storage.clone(),
         placement: stated_placement(plan, &site.options),
         contenders: contenders

@@ -3,6 +3,7 @@
 mod checked;
 mod contenders;
 mod counted;
+mod driven;
 mod file;
 mod gate;
 mod head;
@@ -166,14 +167,15 @@ fn say_changes(old: &Run, new: &Run) {
 
 /// Runs what is asked for, keeps it, and shows it by `show`.
 pub(super) fn perform(
-    request: RunRequest,
+    mut request: RunRequest,
     registry: &Registry,
     place: &PlaceArgs,
     outputs: Outputs,
     show: impl FnOnce(&Run, &Path) -> Result<Exit>,
 ) -> Result<Exit> {
+    let agents = driven::prepare(&mut request, place).input()?;
     let mut checked = CheckedRequest::new(request, registry, place)?;
-    let site = Site::prepare(&checked.request, place)?;
+    let site = Site::prepare(&checked.request, place, agents)?;
     let interrupts = site.options.interrupts.clone();
     let mut servers = network::servers(&site, &checked.request.limits);
     checked.keep_available(&site, &mut servers)?;
@@ -182,7 +184,8 @@ pub(super) fn perform(
         say("dyno: interrupted before the first trial; nothing is kept");
         return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
     };
-    let mut run = begin(checked.request, &plan, &site, place.made_by.clone());
+    let agents = driven::start(&site)?;
+    let mut run = begin(checked.request, &plan, &site, agents, place.made_by.clone());
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.
     let mut file = Writer::create(output, &run)?;

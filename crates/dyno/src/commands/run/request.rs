@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::fresh_seed;
 use dyno_record::{
@@ -176,6 +176,14 @@ fn limits(arguments: &RunArgs, suite: &Suite, delay: Option<Duration>) -> Limits
 
 /// The request of an earlier run, with the suite as it was then.
 pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) -> Result<RunRequest> {
+    if !old.agents.is_empty() && arguments.place.on.is_none() {
+        // A run file may come from a stranger, so it starts no program.
+        let hosts = old.agents.iter().map(|agent| agent.host.as_str()).collect::<Vec<_>>().join(",");
+        return Err(anyhow!(
+            "agents drove that run: say how to start them, as with --on ssh --hosts {hosts}"
+        ))
+        .input();
+    }
     let path = PathBuf::from(format!("{} (suite {})", arguments.run.display(), old.suite.name));
     let suite = Suite::parse(old.suite.text, &path, &registry.dialects()).input()?;
     let named = old.contenders.iter().filter(|contender| contender.named);

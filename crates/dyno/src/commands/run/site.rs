@@ -9,6 +9,7 @@ use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::server::sweep_segments;
 use dyno_lab::trial::TrialOptions;
 use dyno_launch::Interrupts;
+use dyno_launch::agents::AgentPool;
 use dyno_record::{Machine, Storage, cpu_list};
 use dyno_suite::Cpus;
 
@@ -29,7 +30,7 @@ impl Site {
     ///
     /// # Errors
     /// The CPUs that are asked for are not allowed here, or the folder cannot be made.
-    pub fn prepare(request: &RunRequest, place: &PlaceArgs) -> Result<Site> {
+    pub fn prepare(request: &RunRequest, place: &PlaceArgs, agents: Option<AgentPool>) -> Result<Site> {
         let all = (request.suite.cpus() == Cpus::All).then(|| cpu_list::format(&allowed_cpus()));
         let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
         let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
@@ -49,6 +50,7 @@ impl Site {
             timeout: Duration::from_nanos(request.schedule.timeout_ns),
             memory_bytes: request.limits.memory_bytes,
             interrupts,
+            agents,
         };
         Ok(Site { machine, storage, scratch, options })
     }

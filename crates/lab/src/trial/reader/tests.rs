@@ -51,7 +51,7 @@ fn line(event: &Event) -> Vec<u8> {
 /// Reads events in order; the trial, or the first complaint.
 fn read(events: &[Event]) -> Result<Trial, String> {
     let job = job();
-    let mut reader = Reader::new(&job);
+    let mut reader = Reader::new(&job, None);
     for event in events {
         reader.read(&line(event), &mut |_| {})?;
     }
@@ -82,7 +82,7 @@ fn a_trial_in_order_is_kept_whole() {
 fn a_runner_waits_for_turns_only_where_there_are_some() {
     let waiting = |done| Event::Waiting(Waiting { done, of: 3, nanoseconds: 1 });
     let hear = |turns, events: &[Event]| {
-        let mut reader = Reader::new(&Job { turns, ..job() });
+        let mut reader = Reader::new(&Job { turns, ..job() }, None);
         events.iter().map(|event| reader.read(&line(event), &mut |_| {})).collect::<Result<Vec<_>, _>>()
     };
     let events = [hello(), progress("1"), waiting(0), waiting(2), sample("1"), progress("2"), waiting(0)];
@@ -158,7 +158,7 @@ fn clients_of_several_processes_are_ready_and_then_done() {
     let test = Test { id: "1".into(), setup: Vec::new(), work, check: None };
     let job = Job { tests: vec![test], ..job() };
     let complaint = |events: &[Event]| {
-        let mut reader = Reader::new(&job);
+        let mut reader = Reader::new(&job, None);
         let result = events.iter().try_for_each(|event| reader.read(&line(event), &mut |_| {}).map(drop));
         result.err().or_else(|| reader.trouble_at_end(true, || "ended".into()))
     };
@@ -178,7 +178,7 @@ proptest! {
     #[test]
     fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let job = job();
-        let _ = Reader::new(&job).read(&bytes, &mut |_| {});
+        let _ = Reader::new(&job, None).read(&bytes, &mut |_| {});
     }
 
     /// The same for lines that are nearly events: a good one with a piece replaced.
@@ -191,7 +191,7 @@ proptest! {
         let end = (at + bytes.len()).min(text.len());
         text.splice(at..end, bytes);
         let job = job();
-        let mut reader = Reader::new(&job);
+        let mut reader = Reader::new(&job, None);
         let _ = reader.read(&line(&hello()), &mut |_| {});
         let _ = reader.read(&text, &mut |_| {});
     }

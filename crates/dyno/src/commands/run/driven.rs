@@ -1,0 +1,99 @@
+//! `--on`: runs whose clients are on other machines. What cannot be driven from there is refused before anything runs.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_engine::Contender;
+use dyno_launch::agents::{AgentHello, AgentPool, Launcher};
+use dyno_record::AgentRecord;
+use dyno_suite::Model;
+
+use super::request::RunRequest;
+use super::site::Site;
+use crate::cli::PlaceArgs;
+use crate::commands::agent::this_build;
+
+/// The first bytes of a program.
+const ELF: [u8; 4] = *b"\x7fELF";
+
+/// The agents that the command line asks for, if it does, for a request whose contenders they can drive.
+///
+/// # Errors
+/// The agents cannot be started as they are written, or a contender or the suite cannot be driven from other machines.
+pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<AgentPool>> {
+    let (Some(on), Some(hosts)) = (&place.on, &place.hosts) else { return Ok(None) };
+    let launcher = Launcher::parse(on, hosts, place.agent.as_deref().unwrap_or("dyno"))?;
+    ensure!(
+        request.suite.tests.iter().any(|test| test.model == Model::Mix),
+        "--on divides the clients of mixes among machines, and {} has no mix: take a suite with clients, such as bank, or \
+         leave --on out",
+        request.suite.name
+    );
+    for test in request.suite.tests.iter().filter(|test| test.model == Model::Mix) {
+        let clients = request.suite.mix(test, &request.parameters)?.clients as usize;
+        ensure!(
+            clients >= launcher.agents(),
+            "test {}: {clients} clients cannot be divided among {} agents: ask for more (--clients), or name fewer hosts",
+            test.id,
+            launcher.agents()
+        );
+    }
+    ensure!(
+        !request.schedule.counts,
+        "--counts counts on this machine what runners do, and --on starts them on others: leave one out"
+    );
+    request.contenders.iter().try_for_each(check)?;
+    // Each agent has a process of its own for its clients, and what it measures cannot take turns.
+    request.contenders.iter_mut().for_each(|contender| contender.processes = true);
+    request.schedule.turns = false;
+    Ok(Some(AgentPool::new(launcher, this_build())))
+}
+
+/// Starts the agents and returns what they are.
+///
+/// # Errors
+/// One does not start, with its host and what to do.
+pub fn start(site: &Site) -> Result<Vec<AgentRecord>> {
+    let Some(agents) = &site.options.agents else { return Ok(Vec::new()) };
+    let fleet = agents.fleet(&site.options.interrupts)?;
+    let record = |(host, hello): &(String, AgentHello)| {
+        let (host, machine) = (host.clone(), hello.machine.clone());
+        AgentRecord { host, machine }
+    };
+    Ok(fleet.agents().iter().map(record).collect())
+}
+
+/// A contender must be reached by the network, and its runner must be one file that can be sent.
+fn check(contender: &Contender) -> Result<()> {
+    let label = &contender.label;
+    if contender.engine.harness {
+        return Ok(());
+    }
+    let Some(url) = &contender.url else {
+        bail!(
+            "--on drives servers from other machines, and {label} is not one that they reach: name a running server, as \
+             --with postgres=postgres://user@host/database, or leave --on out"
+        );
+    };
+    ensure!(
+        !url.connection("").server.host.starts_with('/'),
+        "--on drives servers from other machines, and {label} is reached by a socket of this one: name its host in the URL"
+    );
+    let command = contender.runner.command();
+    let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
+    ensure!(
+        is_program(Path::new(program)) && !arguments.iter().any(|argument| argument.contains('/')),
+        "the driver {}/{} is a script, and agents are sent runners that are one program: take one of them, such as {}/c",
+        contender.engine.name,
+        contender.driver.name,
+        contender.engine.name
+    );
+    Ok(())
+}
+
+fn is_program(path: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok_and(|()| start == ELF)
+}

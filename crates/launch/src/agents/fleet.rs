@@ -1,0 +1,107 @@
+//! The agents of a run as dyno sees them: started, heard, sent what they lack, and ended.
+
+mod greeting;
+mod roster;
+mod sending;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use anyhow::{Result, bail};
+
+use super::launcher::Launcher;
+use super::wire::{AgentHello, AgentOrder, OrderLine};
+use crate::interrupts::Interrupts;
+use crate::process::Inbox;
+
+pub use greeting::ExpectedBuild;
+use roster::Roster;
+pub use roster::Route;
+use sending::KnownDigest;
+
+/// The agents of a run. All of them end when it is dropped.
+pub struct Fleet {
+    /// What they have said of themselves, by rank, with the name by which messages call each.
+    agents: Vec<(String, AgentHello)>,
+    roster: Arc<Roster>,
+    /// Numbers the runners.
+    trials: AtomicU64,
+    digests: Mutex<BTreeMap<PathBuf, KnownDigest>>,
+}
+
+impl Fleet {
+    /// Starts agents and waits until all of them have answered. The calling thread must outlive them.
+    ///
+    /// # Errors
+    /// One does not start or is of another build, with its host and what to do.
+    pub(super) fn start(
+        launcher: &Launcher,
+        expected: &ExpectedBuild,
+        interrupts: &Interrupts,
+    ) -> Result<Fleet> {
+        let inbox = Inbox::of_launchers();
+        let (agents, roster) = greeting::greet(launcher, expected, &inbox, interrupts)?;
+        let roster = Arc::new(roster);
+        let heard = roster.clone();
+        thread::spawn(move || heard.listen(&inbox));
+        let pulsing = roster.clone();
+        thread::spawn(move || pulsing.pulse());
+        Ok(Fleet { agents, roster, trials: AtomicU64::new(1), digests: Mutex::default() })
+    }
+
+    /// What the agents have said of themselves, by rank, with the name by which messages call each.
+    pub fn agents(&self) -> &[(String, AgentHello)] {
+        &self.agents
+    }
+
+    /// The name by which messages call an agent.
+    pub fn host(&self, rank: usize) -> &str {
+        &self.agents[rank].0
+    }
+
+    /// True while no agent is lost.
+    pub(super) fn is_well(&self) -> bool {
+        (0..self.agents.len()).all(|rank| self.trouble(rank).is_none())
+    }
+
+    /// Why an agent is lost, if it is.
+    pub(super) fn trouble(&self, rank: usize) -> Option<String> {
+        self.roster.lock().seats[rank].lost.clone()
+    }
+
+    /// Expects a new runner of an agent. Returns the runner's number.
+    pub(super) fn route(&self, rank: usize, route: impl FnOnce(u64) -> Route) -> Result<u64> {
+        let trial = self.trials.fetch_add(1, Ordering::Relaxed);
+        let mut members = self.roster.lock();
+        let seat = &mut members.seats[rank];
+        if let Some(lost) = &seat.lost {
+            bail!("{lost}");
+        }
+        seat.route = Some(route(trial));
+        Ok(trial)
+    }
+
+    /// Sends an order to an agent. One that is lost is found out by its silence.
+    pub(super) fn order(&self, rank: usize, order: AgentOrder) {
+        let (name, input) = self.roster.input(rank);
+        if let (Some(input), Ok(line)) = (input, line(vec![name], order)) {
+            let _ = input.send(line);
+        }
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.roster.close();
+    }
+}
+
+/// An order as it is written.
+fn line(to: Vec<String>, order: AgentOrder) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&OrderLine { to, order })?;
+    line.push(b'\n');
+    Ok(line)
+}

@@ -1,0 +1,165 @@
+//! The first words of agents: whether all of them are there, and of the same build as this dyno.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env::consts::ARCH;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+
+use super::super::launcher::Launcher;
+use super::super::wire::{AgentHello, AgentReport, ReportLine, read_line};
+use super::roster::{Roster, Seat};
+use crate::interrupts::Interrupts;
+use crate::process::{Inbox, Message, Process};
+
+/// The time in which all agents answer. A scheduler may take some of it to find a place for them.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The interval at which dyno looks whether it was interrupted.
+const LOOKS: Duration = Duration::from_millis(100);
+/// The number of bytes that are kept of what launchers write and agents do not.
+const KEPT: usize = 1000;
+
+/// The build that agents must be of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedBuild {
+    /// The version.
+    pub version: String,
+    /// The commit.
+    pub commit: String,
+}
+
+/// The agents that have answered.
+struct Greeted<'a> {
+    launcher: &'a Launcher,
+    commands: Vec<(Option<&'a str>, Vec<String>)>,
+    /// Each with its launcher's number and the name that it has given itself.
+    hellos: Vec<(usize, String, AgentHello)>,
+    /// What else came from each launcher.
+    others: BTreeMap<usize, String>,
+}
+
+/// Starts launchers and waits until all agents have answered.
+pub fn greet(
+    launcher: &Launcher,
+    expected: &ExpectedBuild,
+    inbox: &Inbox,
+    interrupts: &Interrupts,
+) -> Result<(Vec<(String, AgentHello)>, Roster)> {
+    let commands = launcher.commands();
+    let started =
+        commands.iter().enumerate().map(|(number, (_, words))| Process::launch(words, (inbox, number)));
+    let mut launchers: Vec<Process> = started.collect::<Result<_>>()?;
+    let mut greeted = Greeted { launcher, commands, hellos: Vec::new(), others: BTreeMap::new() };
+    let deadline = Instant::now() + PATIENCE;
+    while greeted.hellos.len() < launcher.agents() {
+        interrupts.check()?;
+        match inbox.next(Instant::now() + LOOKS) {
+            Some((number, Message::Line(text))) => greeted.read(number, &text, expected)?,
+            Some((number, Message::End)) => {
+                let ending = launchers.swap_remove(number).finish();
+                bail!(greeted.not_started(number, &ending.description));
+            }
+            Some((number, Message::Unreadable(what))) => bail!(greeted.not_started(number, &what)),
+            Some(_) => {}
+            None => ensure!(Instant::now() < deadline, greeted.silent()),
+        }
+    }
+    Ok(greeted.seated(launchers))
+}
+
+impl Greeted<'_> {
+    fn read(&mut self, number: usize, text: &[u8], expected: &ExpectedBuild) -> Result<()> {
+        match read_line(text) {
+            Some(ReportLine { agent, report: AgentReport::Hello(hello) }) => {
+                check(&hello, expected, &self.host(number, &hello))?;
+                self.hellos.push((number, agent, *hello));
+            }
+            Some(ReportLine { report: AgentReport::Trouble { message }, .. }) => {
+                bail!("the agent on {} {message}", self.place(number));
+            }
+            Some(_) => {}
+            None => {
+                let kept = self.others.entry(number).or_default();
+                if kept.len() < KEPT {
+                    kept.push_str(&String::from_utf8_lossy(&text[..text.len().min(KEPT)]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of an agent's host: as it was typed, or as the host calls itself.
+    fn host(&self, number: usize, hello: &AgentHello) -> String {
+        self.commands[number].0.map_or_else(|| hello.host.clone(), str::to_owned)
+    }
+
+    /// The hosts of a launcher in words.
+    fn place(&self, number: usize) -> String {
+        match self.commands[number].0 {
+            Some(host) => host.to_owned(),
+            None if self.launcher.has_names() => self.launcher.hosts().join(", "),
+            None => format!("one of {} hosts", self.launcher.agents()),
+        }
+    }
+
+    fn not_started(&self, number: usize, how: &str) -> String {
+        let command = shlex::try_join(self.commands[number].1.iter().map(String::as_str)).unwrap_or_default();
+        let wrote = self.others.get(&number).map_or("", |text| text.trim());
+        let wrote = if wrote.is_empty() { String::new() } else { format!("; on standard output: {wrote}") };
+        format!(
+            "the agent on {} did not start: `{command}` {how}{wrote}. The same version of dyno must be there, on its PATH or \
+             where --agent says, and the command must start it without asking for anything",
+            self.place(number)
+        )
+    }
+
+    fn silent(&self) -> String {
+        let is_there = |number: usize| self.hellos.iter().any(|(launcher, ..)| *launcher == number);
+        let missing: Vec<String> = (0..self.commands.len())
+            .filter(|number| self.commands.len() == 1 || !is_there(*number))
+            .map(|number| self.place(number))
+            .collect();
+        format!(
+            "{} of {} agents answered within {} s; there is no answer from {}: do these hosts answer, and is dyno on them?",
+            self.hellos.len(),
+            self.launcher.agents(),
+            PATIENCE.as_secs(),
+            missing.join(", ")
+        )
+    }
+
+    /// The agents by rank: in the order of the hosts as typed, or else of the names that the hosts have.
+    fn seated(mut self, launchers: Vec<Process>) -> (Vec<(String, AgentHello)>, Roster) {
+        self.hellos
+            .sort_by(|one, other| (one.0, &one.2.host, &one.1).cmp(&(other.0, &other.2.host, &other.1)));
+        let mut agents: Vec<(String, AgentHello)> = Vec::new();
+        let mut seats = Vec::new();
+        for (launcher, name, hello) in &self.hellos {
+            let known = self.host(*launcher, hello);
+            let same = agents.iter().filter(|(_, other)| other.host == hello.host).count();
+            let is_repeated = agents.iter().any(|(host, _)| *host == known);
+            let host = if is_repeated { format!("{known}-{}", same + 1) } else { known };
+            agents.push((host.clone(), hello.clone()));
+            let (name, launcher, heard) = (name.clone(), *launcher, Instant::now());
+            seats.push(Seat { name, host, launcher, heard, files: BTreeSet::new(), route: None, lost: None });
+        }
+        (agents, Roster::new(seats, launchers))
+    }
+}
+
+/// Refuses an agent of another build, or on a machine that cannot run the runners of this one.
+fn check(hello: &AgentHello, expected: &ExpectedBuild, host: &str) -> Result<()> {
+    let of = |version: &str, commit: &str| format!("dyno {version} of commit {commit}");
+    ensure!(
+        (&hello.version, &hello.commit) == (&expected.version, &expected.commit),
+        "the agent on {host} is {}, and this is {}: put this one there, or name it with --agent",
+        of(&hello.version, &hello.commit),
+        of(&expected.version, &expected.commit)
+    );
+    let architecture = &hello.machine.cpu.architecture;
+    ensure!(
+        architecture == ARCH,
+        "{host} has processors of {architecture}, and the runners here are for {ARCH}: take hosts of the same architecture"
+    );
+    Ok(())
+}

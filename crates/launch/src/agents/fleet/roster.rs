@@ -1,0 +1,189 @@
+//! The agents that are there: hears their lines, and gives up one that is silent.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Sender, SyncSender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::wire::{AgentOrder, AgentReport, BEAT, ReportLine, SILENCE, read_line};
+use super::line;
+use crate::process::{Ending, Inbox, Message, Process};
+
+/// The interval at which dyno looks whether an agent is silent.
+const LOOKS: Duration = Duration::from_millis(250);
+
+/// The agents and the launchers that are the pipes to them.
+pub struct Roster(Mutex<Members>);
+
+/// All of them.
+pub struct Members {
+    pub seats: Vec<Seat>,
+    /// By number; none where one has ended.
+    launchers: Vec<Option<Process>>,
+    is_closed: bool,
+}
+
+/// An agent.
+pub struct Seat {
+    /// The name that it has given itself.
+    pub name: String,
+    /// The name by which messages call it.
+    pub host: String,
+    /// The number of its launcher.
+    pub launcher: usize,
+    /// When it was last heard.
+    pub heard: Instant,
+    /// The files that were sent to it, by digest.
+    pub files: BTreeSet<String>,
+    /// Its runner.
+    pub route: Option<Route>,
+    /// Why it is lost.
+    pub lost: Option<String>,
+}
+
+/// Where the lines of a runner go.
+pub struct Route {
+    /// The runner's number.
+    pub trial: u64,
+    /// To the thread that waits for the runner.
+    pub forward: Sender<Message>,
+    /// To the one that waits for its end.
+    pub end: Sender<Ending>,
+}
+
+impl Roster {
+    pub fn new(seats: Vec<Seat>, launchers: Vec<Process>) -> Roster {
+        let launchers = launchers.into_iter().map(Some).collect();
+        Roster(Mutex::new(Members { seats, launchers, is_closed: false }))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Members> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name of an agent, and the way to its launcher's standard input. It is to be kept for a moment only: the input
+    /// ends when nothing more can come.
+    pub fn input(&self, rank: usize) -> (String, Option<SyncSender<Vec<u8>>>) {
+        let members = self.lock();
+        let seat = &members.seats[rank];
+        (seat.name.clone(), members.launchers[seat.launcher].as_ref().and_then(Process::input))
+    }
+
+    /// Hears the agents until all are to end.
+    pub fn listen(&self, inbox: &Inbox) {
+        while !self.lock().is_closed {
+            match inbox.next(Instant::now() + LOOKS) {
+                Some((_, Message::Line(text))) => {
+                    if let Some(line) = read_line(&text) {
+                        self.hear(line);
+                    }
+                }
+                Some((launcher, Message::End)) => self.launcher_ended(launcher),
+                Some((launcher, Message::Unreadable(what))) => {
+                    self.lose(|seat| (seat.launcher == launcher).then(|| unreadable(seat, &what)));
+                }
+                Some(_) | None => {}
+            }
+            self.lose(|seat| (seat.heard.elapsed() > SILENCE).then(|| silent(seat)));
+        }
+    }
+
+    /// Says to all agents from time to time that dyno is there.
+    pub fn pulse(&self) {
+        let Ok(beat) = line(Vec::new(), AgentOrder::Beat) else { return };
+        loop {
+            {
+                let members = self.lock();
+                if members.is_closed {
+                    return;
+                }
+                for input in members.launchers.iter().flatten().filter_map(Process::input) {
+                    // Where others wait to be written, those say it.
+                    let _ = input.try_send(beat.clone());
+                }
+            }
+            thread::sleep(BEAT);
+        }
+    }
+
+    /// Ends all agents, whose standard input ends.
+    pub fn close(&self) {
+        let mut launchers = {
+            let mut members = self.lock();
+            members.is_closed = true;
+            members.launchers.iter_mut().filter_map(Option::take).collect::<Vec<_>>()
+        };
+        launchers.iter_mut().for_each(Process::end_input);
+        launchers.into_iter().for_each(|launcher| drop(launcher.finish()));
+    }
+
+    fn hear(&self, line: ReportLine) {
+        let mut members = self.lock();
+        let Some(seat) = members.seats.iter_mut().find(|seat| seat.name == line.agent) else { return };
+        seat.heard = Instant::now();
+        let route = |trial: u64| seat.route.as_ref().filter(|route| route.trial == trial);
+        match line.report {
+            AgentReport::Output { trial, line } => {
+                if let Some(route) = route(trial) {
+                    let _ = route.forward.send(Message::Line(line.into_bytes()));
+                }
+            }
+            AgentReport::Ended { trial, ending } => {
+                if let Some(route) = route(trial) {
+                    let (_, _) = (route.end.send(ending), route.forward.send(Message::End));
+                }
+            }
+            AgentReport::Trouble { message } => {
+                let (name, why) = (line.agent, format!("the agent on {} {message}", seat.host));
+                drop(members);
+                self.lose(|seat| (seat.name == name).then(|| why.clone()));
+            }
+            AgentReport::Hello(_) | AgentReport::Beat => {}
+        }
+    }
+
+    fn launcher_ended(&self, number: usize) {
+        let Some(launcher) = self.lock().launchers[number].take() else { return };
+        let ending = launcher.finish();
+        self.lose(|seat| {
+            (seat.launcher == number).then(|| {
+                format!(
+                    "the agent on {} was lost: the program that reached it {}",
+                    seat.host, ending.description
+                )
+            })
+        });
+    }
+
+    /// Gives up those agents of which `why` gives a reason, and ends their launchers.
+    fn lose(&self, why: impl Fn(&Seat) -> Option<String>) {
+        let mut ended = Vec::new();
+        {
+            let mut members = self.lock();
+            let Members { seats, launchers, .. } = &mut *members;
+            for seat in seats.iter_mut().filter(|seat| seat.lost.is_none()) {
+                let Some(why) = why(seat) else { continue };
+                seat.lost = Some(why.clone());
+                if let Some(route) = seat.route.take() {
+                    let _ = route.forward.send(Message::Lost(why));
+                }
+                ended.extend(launchers[seat.launcher].take());
+            }
+        }
+        // It is killed, without the lock: that takes time.
+        drop(ended);
+    }
+}
+
+fn silent(seat: &Seat) -> String {
+    format!(
+        "the agent on {} was silent for {} s: it is stopped, or the network between is cut",
+        seat.host,
+        SILENCE.as_secs()
+    )
+}
+
+fn unreadable(seat: &Seat, what: &str) -> String {
+    format!("the output of the agent on {} cannot be read: {what}", seat.host)
+}

@@ -1,0 +1,133 @@
+//! Sends agents the programs and inputs that they lack, each once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use dyno_protocol::Job;
+use sha2::{Digest, Sha256};
+
+use super::super::files::{SENT, visit_files};
+use super::super::wire::AgentOrder;
+use super::{Fleet, line};
+
+/// The number of bytes of a part of a file. A part is a line of 64 KiB.
+const PART: usize = 48 << 10;
+
+/// A file's digest, and by what it is known to be the same file still.
+pub struct KnownDigest {
+    bytes: u64,
+    changed: SystemTime,
+    sha256: String,
+}
+
+/// A file that agents need.
+struct NeededFile {
+    path: PathBuf,
+    executable: bool,
+    /// The agents by rank.
+    ranks: BTreeSet<usize>,
+}
+
+impl Fleet {
+    /// Sends agents what they lack for jobs, each with the rank of its agent, and for a runner's program.
+    ///
+    /// # Errors
+    /// A file cannot be read, or an agent is lost meanwhile.
+    pub fn provide(&self, program: &Path, jobs: &[(usize, &Job)]) -> Result<()> {
+        let mut needed: BTreeMap<String, NeededFile> = BTreeMap::new();
+        let mut need = |path: &Path, executable: bool, rank: usize| -> Result<()> {
+            let new = || NeededFile { path: path.to_owned(), executable, ranks: BTreeSet::new() };
+            needed.entry(self.digest(path)?).or_insert_with(new).ranks.insert(rank);
+            Ok(())
+        };
+        for (rank, job) in jobs {
+            need(program, true, *rank)?;
+            visit_files(&mut (*job).clone(), &mut |path| need(path, false, *rank).map(|()| path.to_owned()))?;
+        }
+        needed.into_iter().try_for_each(|(sha256, file)| self.send(&sha256, &file))
+    }
+
+    /// A job as an agent gets it, in which digests stand for files.
+    pub fn job_there(&self, job: &Job) -> Result<Job> {
+        let mut there = job.clone();
+        visit_files(&mut there, &mut |path| Ok(PathBuf::from(format!("{SENT}{}", self.digest(path)?))))?;
+        // What a server costs is read where it is.
+        there.server.iter_mut().for_each(|server| server.process = None);
+        Ok(there)
+    }
+
+    /// The SHA-256 of a file.
+    pub fn digest(&self, path: &Path) -> Result<String> {
+        let what = || format!("cannot read {}", path.display());
+        let about = fs::metadata(path).with_context(what)?;
+        let changed = about.modified().with_context(what)?;
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = digests.get(path)
+            && (known.bytes, known.changed) == (about.len(), changed)
+        {
+            return Ok(known.sha256.clone());
+        }
+        let (mut hash, mut file) = (Sha256::new(), File::open(path).with_context(what)?);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer).with_context(what)? {
+                0 => break,
+                read => hash.update(&buffer[..read]),
+            }
+        }
+        let sha256: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        digests.insert(path.to_owned(), KnownDigest { bytes: about.len(), changed, sha256: sha256.clone() });
+        Ok(sha256)
+    }
+
+    /// Sends a file to those agents that lack it: once to each launcher.
+    fn send(&self, sha256: &str, needed: &NeededFile) -> Result<()> {
+        let mut lacking: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        {
+            let mut members = self.roster.lock();
+            for &rank in &needed.ranks {
+                let seat = &mut members.seats[rank];
+                if seat.files.insert(sha256.to_owned()) {
+                    lacking.entry(seat.launcher).or_default().push(rank);
+                }
+            }
+        }
+        lacking.values().try_for_each(|ranks| self.send_to(ranks, sha256, needed))
+    }
+
+    /// Sends a file to agents of one launcher.
+    fn send_to(&self, ranks: &[usize], sha256: &str, needed: &NeededFile) -> Result<()> {
+        let what = || format!("cannot read {}", needed.path.display());
+        let mut file = File::open(&needed.path).with_context(what)?;
+        let names: Vec<String> = ranks.iter().map(|&rank| self.roster.input(rank).0).collect();
+        let lost = || self.trouble(ranks[0]).unwrap_or_else(|| format!("{} is lost", self.host(ranks[0])));
+        loop {
+            let mut part = Vec::with_capacity(PART);
+            let read = file.by_ref().take(PART as u64).read_to_end(&mut part).with_context(what)?;
+            let order = AgentOrder::File {
+                sha256: sha256.to_owned(),
+                executable: needed.executable,
+                part: BASE64_STANDARD.encode(&part),
+                last: read < PART,
+            };
+            let input = self.roster.input(ranks[0]).1;
+            let sent = input.is_some_and(|input| match line(names.clone(), order) {
+                Ok(line) => input.send(line).is_ok(),
+                Err(_) => false,
+            });
+            if !sent {
+                bail!(lost());
+            }
+            if read < PART {
+                return Ok(());
+            }
+        }
+    }
+}

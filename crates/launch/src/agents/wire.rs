@@ -1,0 +1,159 @@
+//! The lines between dyno and its agents.
+
+use std::time::Duration;
+
+use dyno_protocol::Job;
+use dyno_record::Machine;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::Ending;
+
+/// The interval at which dyno and each agent send a line, so that the other knows that it is there. Nothing of it reaches a
+/// runner.
+pub const BEAT: Duration = Duration::from_secs(1);
+/// The time without a line after which the other side is given up.
+pub const SILENCE: Duration = Duration::from_secs(6);
+
+/// A line to agents.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OrderLine {
+    /// The names of the agents for which it is, because a launcher may send its input to all of them. Empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<String>,
+    /// What they are to do.
+    #[serde(flatten)]
+    pub order: AgentOrder,
+}
+
+/// An order to agents.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum AgentOrder {
+    /// Keep a file. Its parts come in order, one file after another.
+    File {
+        /// The SHA-256 of the whole file, by which jobs name it.
+        sha256: String,
+        /// True if it is a program.
+        executable: bool,
+        /// The next part of it, in base64.
+        part: String,
+        /// True if it is the last part.
+        last: bool,
+    },
+    /// Start a runner.
+    Start {
+        /// A number that no other runner of the agent has had.
+        trial: u64,
+        /// The file of the program.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// Its job, in which files stand for those that were sent ([`visit_files`](super::visit_files)).
+        job: Box<Job>,
+    },
+    /// Pass a line to the runner.
+    Input {
+        /// The runner's number.
+        trial: u64,
+        /// The line.
+        line: String,
+    },
+    /// End the runner's standard input.
+    EndInput {
+        /// The runner's number.
+        trial: u64,
+    },
+    /// Kill the runner.
+    Stop {
+        /// The runner's number.
+        trial: u64,
+    },
+    /// dyno is there.
+    Beat,
+}
+
+/// A line from an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ReportLine {
+    /// The name that the agent has given itself: several may write to one launcher.
+    pub agent: String,
+    /// What it reports.
+    #[serde(flatten)]
+    pub report: AgentReport,
+}
+
+/// A report of an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "report", rename_all = "kebab-case")]
+pub enum AgentReport {
+    /// It has started.
+    Hello(Box<AgentHello>),
+    /// The runner has written a line.
+    Output {
+        /// The runner's number.
+        trial: u64,
+        /// The line.
+        line: String,
+    },
+    /// The runner has ended.
+    Ended {
+        /// The runner's number.
+        trial: u64,
+        /// How.
+        ending: Ending,
+    },
+    /// The agent cannot go on.
+    Trouble {
+        /// Why, for people.
+        message: String,
+    },
+    /// The agent is there.
+    Beat,
+}
+
+/// What an agent says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentHello {
+    /// The version of its dyno.
+    pub version: String,
+    /// The commit that it was built from, where it knows it.
+    pub commit: String,
+    /// The name of the host, as the kernel has it.
+    pub host: String,
+    /// The machine.
+    pub machine: Machine,
+}
+
+/// Reads a line, in which a launcher may have put something before the JSON, as `srun -l` puts `0: `. None where it is
+/// something else, such as a greeting of the host.
+pub fn read_line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    let from = line.iter().position(|&byte| byte == b'{')?;
+    serde_json::from_slice(&line[from..]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_launchers_put_before_a_line_is_cut() {
+        let line =
+            serde_json::to_string(&ReportLine { agent: "7".into(), report: AgentReport::Beat }).unwrap();
+        for prefix in ["", "0: ", "node1: ", "[1,0]<stdout>:", "a\t"] {
+            let read: ReportLine = read_line(format!("{prefix}{line}\n").as_bytes()).unwrap();
+            assert!(read.agent == "7" && matches!(read.report, AgentReport::Beat), "{prefix}");
+        }
+        assert!(read_line::<ReportLine>(b"Welcome to {host}\n").is_none());
+        assert!(read_line::<ReportLine>(b"\n").is_none());
+    }
+
+    #[test]
+    fn an_order_is_for_those_that_it_names() {
+        let order = AgentOrder::Input { trial: 3, line: "{\"order\":\"clock\"}".into() };
+        let text = serde_json::to_string(&OrderLine { to: vec!["7".into()], order }).unwrap();
+        let read: OrderLine = read_line(text.as_bytes()).unwrap();
+        assert_eq!(read.to, ["7"]);
+        assert!(matches!(read.order, AgentOrder::Input { trial: 3, line } if line.contains("clock")));
+    }
+}

@@ -1,0 +1,45 @@
+//! The machines from which agents drove clients, and what each of them did in a trial.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Machine, Others};
+
+/// An agent: a dyno on another machine, from which clients reached the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentRecord {
+    /// The host, as it was typed, or else as it calls itself.
+    pub host: String,
+    /// The machine, as the agent read it there.
+    pub machine: Machine,
+}
+
+/// What the clients of one agent did in a test of a trial. The sample has the sum of all agents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AgentShare {
+    /// The agent, by its position.
+    pub agent: usize,
+    /// The test's id.
+    pub test: String,
+    /// The number of its clients.
+    pub clients: u32,
+    /// Operations that they did.
+    pub operations: u64,
+    /// The duration of the section, in nanoseconds.
+    pub nanoseconds: u64,
+    /// CPU time of the runner there, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The most by which the beginning may be wrong, in nanoseconds: half of the quickest exchange in which the clocks were
+    /// compared.
+    pub clock_error_ns: u64,
+    /// Of operations that were due at a time: 99 % were sent at most so late although a client was free, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_ns: Option<u64>,
+    /// 99 % of the operations took at most so long, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_ns: Option<u64>,
+    /// What others took of the machine while its runner was there; absent where the kernel does not report it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
+}

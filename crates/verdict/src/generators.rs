@@ -1,0 +1,139 @@
+//! Machines that drive clients and are too slow for it: figures then show them, and not the server.
+
+use dyno_record::{AgentShare, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The largest share of its processors that a machine may use to drive clients.
+const MOST_BUSY: f64 = 0.8;
+/// The largest share of the 99th percentile of responses that lateness may have which is the machine's own.
+const MOST_LATE: f64 = 0.05;
+
+/// A machine that drove clients.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Generator {
+    /// The host.
+    pub host: String,
+    /// The CPUs that it could use.
+    pub cpus: usize,
+    /// The model of its processor.
+    pub model: Option<String>,
+    /// The most by which its clients may have begun too early or too late, in nanoseconds.
+    pub clock_error_ns: u64,
+    /// The largest share of its processors that it used in a measured trial.
+    pub busy: f64,
+    /// The share of its processors that other programs and its host took in the measured trials, where that is known.
+    pub others: Option<f64>,
+}
+
+/// The machines that drove the clients of a run, by rank.
+pub(crate) fn generators(run: &Run) -> Vec<Generator> {
+    let of = |(agent, record): (usize, &dyno_record::AgentRecord)| {
+        let trials = run.trials.iter().filter(|trial| trial.is_measured());
+        let shares: Vec<&AgentShare> =
+            trials.flat_map(|trial| &trial.agents).filter(|share| share.agent == agent).collect();
+        let others = shares.iter().filter_map(|share| share.others).reduce(dyno_record::Others::and);
+        let taken = others.filter(|others| others.over_ns > 0).map(|others| {
+            let taken = others.foreign_ns.max(0) as f64 + others.stolen_ns as f64;
+            taken / others.over_ns as f64
+        });
+        Generator {
+            host: record.host.clone(),
+            cpus: record.machine.cpu.allowed.len(),
+            model: record.machine.cpu.model.clone(),
+            clock_error_ns: shares.iter().map(|share| share.clock_error_ns).max().unwrap_or(0),
+            busy: shares.iter().map(|share| busy(run, share)).fold(0.0, f64::max),
+            others: taken,
+        }
+    };
+    run.agents.iter().enumerate().map(of).collect()
+}
+
+/// Why a contender's figures in a test show a machine that drove its clients, and not its server: in half of its measured
+/// trials or more, one of these machines had hardly a processor left, or sent operations late although a client was free.
+pub(crate) fn weakness(run: &Run, contender: usize, test: &str) -> Option<String> {
+    let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+    let (mut all, mut weak) = (0, Vec::new());
+    for trial in trials {
+        let mut its = trial.agents.iter().filter(|share| share.test == test).peekable();
+        all += usize::from(its.peek().is_some());
+        weak.extend(its.find_map(|share| why_weak(run, share)));
+    }
+    (2 * weak.len() >= all).then(|| weak.into_iter().next())?
+}
+
+fn why_weak(run: &Run, share: &AgentShare) -> Option<String> {
+    let host = &run.agents.get(share.agent)?.host;
+    let busy = busy(run, share);
+    if busy > MOST_BUSY {
+        return Some(format!("{host} used {:.0} % of its processors to drive clients", busy * 100.0));
+    }
+    let (late, response) = (share.late_ns?, share.response_ns?);
+    (late as f64 > MOST_LATE * response as f64).then(|| {
+        let late = late as f64 / 1e6;
+        format!("{host} sent 1 % of the operations more than {late:.2} ms late although a client was free")
+    })
+}
+
+/// The share of its processors that a machine used in a test.
+fn busy(run: &Run, share: &AgentShare) -> f64 {
+    let cpus = run.agents.get(share.agent).map_or(1, |agent| agent.machine.cpu.allowed.len().max(1));
+    share.cpu_ns as f64 / (share.nanoseconds.max(1) as f64 * cpus as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_record::AgentRecord;
+
+    use super::*;
+    use crate::{CellStanding, judge};
+
+    /// The golden run as if two machines with one processor each had driven its first test, for the first contender.
+    fn driven(change: impl Fn(u32, &mut AgentShare)) -> (Run, String) {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let mut machine = run.machine.clone();
+        machine.cpu.allowed = vec![0];
+        run.agents =
+            ["a", "b"].map(|host| AgentRecord { host: host.into(), machine: machine.clone() }).into();
+        let test = run.tests.iter().find(|test| !test.prepares).unwrap().id.clone();
+        for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0) {
+            let share = |agent| {
+                let test = test.clone();
+                let quiet =
+                    AgentShare { agent, test, nanoseconds: 1_000, cpu_ns: 700, ..AgentShare::default() };
+                let mut share = AgentShare { late_ns: Some(5), response_ns: Some(100), ..quiet };
+                change(trial.block, &mut share);
+                share
+            };
+            trial.agents = vec![share(0), share(1)];
+        }
+        (run, test)
+    }
+
+    fn standing(run: &Run, test: &str) -> CellStanding {
+        judge(run).test(test).unwrap().cells[0].standing.clone()
+    }
+
+    #[test]
+    fn a_machine_that_is_the_limit_withholds_the_verdict() {
+        let (run, test) = driven(|_, _| {});
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        assert_eq!(generators(&run)[1].busy, 0.7);
+        let (run, test) = driven(|_, share| share.cpu_ns += 150 * share.agent as u64);
+        let busy = "b used 85 % of its processors to drive clients";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(busy.into()));
+        let verdict = judge(&run);
+        let cells = &verdict.test(&test).unwrap().cells;
+        assert!(!cells[0].fastest && cells.iter().all(|cell| cell.ratio.is_none() || cell.contender != 0));
+        let (run, test) = driven(|_, share| share.late_ns = Some(6));
+        assert!(
+            matches!(standing(&run, &test), CellStanding::WeakGenerator(why) if why.starts_with("a sent 1 %"))
+        );
+        // One trial of several says nothing of the others.
+        let (run, test) = driven(|block, share| share.cpu_ns += if block == 1 { 300 } else { 0 });
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+    }
+}
