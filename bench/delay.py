@@ -39,12 +39,11 @@ def measure(contenders, folder):
     times = {}
     for path in Path(folder, "results").glob("*.jsonl"):
         shown = subprocess.run([DYNO, "show", path, "--format", "json"], cwd=folder, check=True, stdout=subprocess.PIPE)
-        verdict = json.loads(shown.stdout)["verdict"]
-        delay = verdict["about"]["limits"].get("round_trip_ns", 0) / 1e6
-        labels = [contender["label"] for contender in verdict["contenders"]]
-        for test in verdict["views"]["latency"]["tests"]:
+        with path.open() as lines:
+            delay = json.loads(next(lines))["run"]["limits"].get("round_trip_ns", 0) / 1e6
+        for test in json.loads(shown.stdout)["verdict"]["latency"]["tests"]:
             for line in test["lines"]:
-                times[labels[line["contender"]], test["test"], delay] = line["percentiles"]["p50"] / 1e6
+                times[line["label"], test["test"], delay] = line["percentiles"]["p50"] / 1e6
     return times
 
 
@@ -75,7 +74,7 @@ def cost(contender, folder):
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
             shown = subprocess.run([DYNO, "show", path, "--format", "json"], check=True, stdout=subprocess.PIPE)
             verdict = json.loads(shown.stdout)["verdict"]
-            line = verdict["views"]["latency"]["tests"][0]["lines"][0]
+            line = verdict["latency"]["tests"][0]["lines"][0]
             lines = [json.loads(text) for text in path.read_text().splitlines()]
             trials = [line["trial"] for line in lines if "trial" in line and line["trial"]["contender"] == 0]
             sample = next(sample for sample in trials[0]["samples"] if sample["test"] == "read")
