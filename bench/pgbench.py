@@ -73,7 +73,11 @@ def pgbench(test: str, clients: int, threads: int, seconds: int, folder: str) ->
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     spent = cpu() - before
     done = int(re.search(r"transactions actually processed: (\d+)", output)[1])
-    rate = float(re.search(r"tps = ([0-9.]+)", output)[1])
+    # Where nothing was done in time there is no rate.
+    found = re.search(r"tps = ([0-9.]+)", output)
+    if not found:
+        sys.exit(f"pgbench's {clients} clients were not connected after {seconds} s: take more --seconds")
+    rate = float(found[1])
     return rate, spent / done
 
 

@@ -107,18 +107,8 @@ fn perform_part<E: Engine>(
             let open = |place| engine.session().with_context(|| format!("client {place} of {clients}"));
             let mut others: Vec<E::Session> =
                 (part.before + there + 1..=part.before + clients).map(open).collect::<Result<_>>()?;
-            let mut sessions: Vec<&mut E::Session> = own.into_iter().chain(&mut others).collect();
-            let done = if share_threads(mix, &mut sessions)? {
-                let lives = groups(sessions, threads(mix)?)
-                    .map(|(first, sessions)| move |lines| be_clients(first, sessions, shared, lines));
-                together(lives, shared, clock, orders)?
-            } else {
-                let lives = sessions
-                    .into_iter()
-                    .enumerate()
-                    .map(|(place, session)| move |lines| be_lone_client(place, session, shared, lines));
-                together(lives, shared, clock, orders)?
-            };
+            let sessions = own.into_iter().chain(&mut others).collect();
+            let done = at_work(sessions, shared, clock, orders)?;
             others.into_iter().try_for_each(Session::close)?;
             done
         }
@@ -130,6 +120,23 @@ fn perform_part<E: Engine>(
     // To connect is no operation of the suite.
     let operations = classes.iter().take(mix.classes.len()).map(|class| class.done).sum();
     Ok(Sample { operations, classes, ticks: board.reported(&names), ..sample })
+}
+
+/// Has clients work, each by its session, on threads that they share where they can.
+fn at_work<S: Session>(
+    mut sessions: Vec<&mut S>,
+    shared: &Shared,
+    clock: &Clock,
+    orders: Orders,
+) -> Result<(Sum, Sample)> {
+    if share_threads(shared.mix, &mut sessions)? {
+        let groups = groups(sessions, threads(shared.mix)?);
+        let lives = groups.map(|(first, sessions)| move |lines| be_clients(first, sessions, shared, lines));
+        return together(lives, shared, clock, orders);
+    }
+    let sessions = sessions.into_iter().enumerate();
+    let lives = sessions.map(|(place, session)| move |lines| be_lone_client(place, session, shared, lines));
+    together(lives, shared, clock, orders)
 }
 
 /// The number of threads that the clients of this process share at most.
