@@ -95,11 +95,11 @@ fn contenders_that_can_take_turns_and_the_others_do_not() {
     let shown = place.dyno("show run.jsonl").exits(0).prints("geometric mean");
     let shown = shown.prints("Took turns within each block: sqlite:nosync, sqlite:memory.");
     let shown = shown.prints("Took turns in tests that only read: sqlite.");
-    assert!(!shown.stdout.contains("By itself"), "{}", shown.stdout);
+    assert!(!shown.stdout.contains("Took no turns"), "{}", shown.stdout);
     place
         .dyno("show run.jsonl --notes")
         .exits(0)
-        .prints("By itself in tests that write: sqlite, because with its settings it waits");
+        .prints("Took no turns in tests that write: sqlite, because with its settings it waits");
     place.assert_clean();
 }
 

@@ -26,7 +26,7 @@ pub fn of(verdict: &DurabilityVerdict, subject: &SubjectVerdict) -> Vec<String> 
     lines.extend(cuts(proof));
     lines.extend(syncs(proof));
     lines.extend(doubts(proof, &verdict.about.storage));
-    lines.extend(subject.breaches.iter().map(|breach| format!("broke its promise of {breach}")));
+    lines.extend(subject.breaches.iter().map(|breach| format!("broke its promise: {breach}")));
     lines.extend(harm(proof));
     lines.extend(damage::restarts(proof));
     lines.extend(damage::corruption(proof));
@@ -80,21 +80,26 @@ fn doubts(proof: &DurabilityProof, storage: &str) -> Vec<String> {
     if proof.late > 0 {
         let why = proof.late_why.as_deref().unwrap_or("it took too long");
         lines.push(format!(
-            "{} times the data were not looked at, which says nothing of them: {why}; give it more time by --timeout",
-            proof.late
+            "{} the data were not looked at, which says nothing of them: {why}; give it more time by --timeout",
+            times(proof.late)
         ));
     }
     if let Some(first) = &proof.unrepeated_first {
         lines.push(format!(
-            "{} times something was wrong that was not when the same data were looked at again, as after {}",
-            proof.unrepeated,
+            "{} something was wrong that was not when the same data were looked at again, as after {}",
+            times(proof.unrepeated),
             failure(first)
         ));
     }
     if proof.unmountable > 0 {
-        lines.push(format!("after {} cuts {storage} could not be mounted", proof.unmountable));
+        lines.push(format!("{} {storage} could not be mounted after a cut", times(proof.unmountable)));
     }
     lines
+}
+
+/// `once`, `3 times`.
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// The first failures, and where they are kept.

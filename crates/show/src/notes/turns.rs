@@ -11,9 +11,9 @@ pub fn turns(verdict: &Verdict, all: bool) -> Vec<String> {
     for (index, contender) in verdict.shown_contenders() {
         let label = verdict.label(index);
         match (&contender.apart, &contender.apart_writing) {
-            (Some(why), _) => apart.push(format!("By itself: {label}, because {why}.")),
+            (Some(why), _) => apart.push(format!("Took no turns: {label}, because {why}.")),
             (None, Some(why)) => {
-                apart.push(format!("By itself in tests that write: {label}, because {why}."));
+                apart.push(format!("Took no turns in tests that write: {label}, because {why}."));
                 reading.push(label);
             }
             (None, None) => together.push(label),

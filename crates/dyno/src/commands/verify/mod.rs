@@ -86,8 +86,10 @@ fn counts(run: &Run) -> String {
     let samples: usize = run.trials.iter().map(|trial| trial.samples.len()).sum();
     let levels = run.shown_contenders().filter(|(_, contender)| contender.safety.is_some()).count();
     format!(
-        "{samples} samples of {} trials, {} different answers, the levels of contenders: {levels}",
+        "{samples} samples of {} trials, {} different answers, the {} of {levels} {}",
         run.trials.len(),
-        run.answers.len()
+        run.answers.len(),
+        if levels == 1 { "level" } else { "levels" },
+        if levels == 1 { "contender" } else { "contenders" }
     )
 }

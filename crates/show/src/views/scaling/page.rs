@@ -44,10 +44,10 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
         anchor: "scaling".into(),
         title: format!("How speed changes with {}", found.parameter),
         text: [in_words::sentences(found), vec![format!(
-            "The same work with {}. A line that stays level does not care how much there is; one that falls pays for \
-             it. The runs followed each other and share no trials, so what changed on the machine between them is part of \
-             each line.",
-            words::list(&named.iter().map(String::as_str).collect::<Vec<_>>())
+            "The same work with {}. Where a line stays level, {} makes no difference. The runs followed each \
+             other and share no trials, so what changed on the machine between them is part of each line.",
+            words::list(&named.iter().map(String::as_str).collect::<Vec<_>>()),
+            found.parameter
         )]].concat().join(" "),
         choices: series.iter().map(|series| series.name.clone()).collect(),
         figure: Figure::new(

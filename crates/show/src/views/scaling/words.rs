@@ -28,8 +28,8 @@ pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
     let responses = scaling.tests.iter().filter(|test| test.response.is_some());
     let is_missing = responses.flat_map(|test| &test.lines).any(|line| line.points.contains(&None));
     let missing = is_missing.then(|| {
-        "– in a line of slow operations: too few operations lie beyond the percentile, or the figure hides how long clients wait for one \
-         another. `dyno show` of that run says which."
+        "– in a line of slow operations: too few operations lie beyond the percentile, or the figure hides how long \
+         clients wait. dyno show of that run says which."
             .to_owned()
     });
     let changes = scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"));
