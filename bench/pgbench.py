@@ -110,6 +110,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--clients", default="1,8,32")
     parser.add_argument("--clients-per-thread", type=int, default=2, help="of pgbench; 1 is how dyno does it")
+    parser.add_argument("--threads", type=int, help="of pgbench, whatever the number of clients")
     parser.add_argument("--only", choices=SCRIPTS, help="one of the tests")
     arguments = parser.parse_args()
     # The server and its folder go away then too.
@@ -126,7 +127,8 @@ def main() -> None:
                 for _ in range(arguments.rounds):
                     found = {}
                     for run in random.sample([pgbench, dyno], 2):
-                        threads = [max(1, clients // arguments.clients_per_thread)] if run is pgbench else []
+                        own = arguments.threads or clients // arguments.clients_per_thread
+                        threads = [max(1, min(own, clients))] if run is pgbench else []
                         found[run] = run(test, clients, *threads, arguments.seconds, folder)
                     rates.append(found[dyno][0] / found[pgbench][0])
                     costs.append(found[dyno][1] / found[pgbench][1])
