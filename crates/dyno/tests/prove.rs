@@ -144,6 +144,20 @@ fn what_was_observed_is_kept_and_shown_again() {
     place.assert_clean();
 }
 
+/// Tables of runs say that a power cut may undo SQLite's last commit by default, and go on to say that it survives others.
+#[test]
+fn a_hole_that_is_known_is_named_beside_the_promise_that_it_broke() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let options = "--cuts 6 --kills 0 --commits 12 --no-errors --seed 7 --quiet";
+    let proved = place.dyno(&format!("prove --with sqlite {options}")).without_panic();
+    let proved = proved.prints("sqlite: broke its promise: acknowledged commits gone after cuts, ");
+    proved.prints("sqlite: no cut took more than the last commit, which is known of these settings");
+    place.assert_clean();
+}
+
 #[test]
 fn what_keeps_nothing_is_not_proved_and_what_keeps_it_in_a_file_is() {
     if !is_allowed() {

@@ -1,6 +1,6 @@
 //! The sentences on one subject, in the order in which a reader asks: did it work, what was cut, what was lost.
 
-use dyno_record::{DeviceFailure, DurabilityProof, SyncCalls};
+use dyno_record::{DeviceFailure, DurabilityProof, Hole, SyncCalls};
 use dyno_verdict::{DurabilityVerdict, SubjectVerdict, Survived};
 
 use super::damage::{self, failure, what};
@@ -27,6 +27,7 @@ pub fn of(verdict: &DurabilityVerdict, subject: &SubjectVerdict) -> Vec<String> 
     lines.extend(syncs(proof));
     lines.extend(doubts(proof, &verdict.about.storage));
     lines.extend(subject.breaches.iter().map(|breach| format!("broke its promise: {breach}")));
+    lines.extend(known_hole(subject));
     lines.extend(harm(proof));
     lines.extend(damage::restarts(proof));
     lines.extend(damage::corruption(proof));
@@ -95,6 +96,18 @@ fn doubts(proof: &DurabilityProof, storage: &str) -> Vec<String> {
         lines.push(format!("{} {storage} could not be mounted after a cut", times(proof.unmountable)));
     }
     lines
+}
+
+/// A sentence where all that cuts took is a hole that is known of these settings: tables of runs go on to say so, and keep the level.
+fn known_hole(subject: &SubjectVerdict) -> Option<String> {
+    let hole = subject.observed.promised.as_ref()?.hole?;
+    let cuts = &subject.observed.survival.as_ref()?.cuts;
+    let is_all = hole == Hole::LastCommit && cuts.lost > 0 && cuts.most_lost <= 1 && cuts.broken == 0;
+    is_all.then(|| {
+        "no cut took more than the last commit, which is known of these settings: tables of runs keep the level and mark \
+         that hole with †"
+            .to_owned()
+    })
 }
 
 /// `once`, `3 times`.

@@ -74,13 +74,15 @@ pub(super) fn sections(verdict: &Verdict) -> Vec<TestSection> {
 
 fn section(verdict: &Verdict, test: &TestVerdict) -> TestSection {
     let shown = (test.first.len() + test.last.len()) as u64;
+    // A mix has no statement of its own: the plan puts its description in that place.
+    let is_described = test.statements == 1 && test.first.first() == Some(&test.shows);
     TestSection {
         id: test.id.clone(),
         anchor: anchors::test(&test.id),
         title: test.title.clone(),
         shows: test.shows.clone(),
         model: test.model.clone(),
-        first: test.first.iter().filter(|text| **text != test.shows).cloned().collect(),
+        first: if is_described { Vec::new() } else { test.first.clone() },
         omitted: test.statements.saturating_sub(shown),
         last: test.last.clone(),
         figure: figure(verdict, test),
