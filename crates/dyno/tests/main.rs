@@ -30,6 +30,7 @@ mod labels;
 mod ladder;
 mod liars;
 mod loads;
+mod micro;
 mod mix_faults;
 mod mix_ways;
 mod needs;

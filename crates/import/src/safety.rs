@@ -1,6 +1,6 @@
 //! The failures that an import survives once it is reported as done, weakest first.
 
-/// A safety level; docs/methodology.md of dyno says what each means.
+/// A safety level; docs/engines.md of dyno says what each means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Safety {
     /// A crash while it loads may ruin the database.

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 /// The shortest slice of the quickest contender. The shorter it is, the more noise two contenders share; the longer,
-/// the less the cold caches matter with which it begins. docs/methodology.md has what both cost.
+/// the less the cold caches matter with which it begins. docs/turns.md has what both cost.
 const SLICE: Duration = Duration::from_millis(6);
 
 /// The longest part of a test in one turn, if its operations can be divided.
