@@ -117,15 +117,17 @@ pub enum Command {
     Scaling(ScalingArgs),
     /// Verify run files and pages: all that they say must follow from their samples
     ///
-    /// dyno checks the seals of a run file, that its samples do not contradict each other, and that the tests, right answers,
-    /// levels and the order of trials follow from the suite, the engine files and the seed. It makes a page anew from the run
-    /// within it and compares every line. A file that says anything else is refused, with the reason and exit code 3.
+    /// dyno checks the seals of a run file, that its samples do not contradict each other, and that the tests, right
+    /// answers, levels and the order of trials follow from the suite, the engine files and the seed. It makes a page
+    /// anew from the run within it and compares every line. A file that says anything else is refused, with the reason
+    /// and exit code 3.
     #[command(before_help = examples::VERIFY)]
     Verify(VerifyArgs),
     /// Write many runs, of many machines, as one folder of pages that needs no server
     ///
-    /// dyno verifies each run file and refuses those that it cannot verify. Runs of the same work are in one table: a row for
-    /// each contender, a column for each machine, and in each cell the ratio to the same contender within that machine's run.
+    /// dyno verifies each run file and refuses those that it cannot verify. Runs of the same work are in one table: a
+    /// row for each contender, a column for each machine, and in each cell the ratio to the same contender within that
+    /// machine's run.
     #[command(before_help = examples::SITE)]
     Site(SiteArgs),
     /// Repeat a run: the same suite, parameters, contenders and order

@@ -1,6 +1,7 @@
 //! Every test that needs the command, real engines or a browser, as one program: each program more would link
 //! all of dyno once more. `cargo test -p dyno --test tests kv_runners::` runs one file of them.
 
+mod agents;
 mod arrays;
 mod arrows;
 mod bad_input;

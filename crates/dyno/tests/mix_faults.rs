@@ -1,5 +1,5 @@
-//! What goes wrong in the middle of a mix: a server that refuses clients or dies, a disk that fills. The message says what
-//! happened and where, the others go on, and nothing is left behind.
+//! What goes wrong in the middle of a mix: a server that refuses clients or dies, a disk that fills. The message says
+//! what happened and where, the others go on, and nothing is left behind.
 
 use std::fs;
 use std::io::copy;
@@ -62,7 +62,7 @@ fn narrow_way(socket: PathBuf) -> u16 {
 }
 
 /// Carries bytes both ways until one side leaves.
-fn lead(client: &TcpStream, socket: &Path) -> std::io::Result<()> {
+pub fn lead(client: &TcpStream, socket: &Path) -> std::io::Result<()> {
     let server = UnixStream::connect(socket)?;
     let (mut from_client, mut to_client) = (client.try_clone()?, client.try_clone()?);
     let (mut from_server, mut to_server) = (server.try_clone()?, server.try_clone()?);

@@ -1,8 +1,8 @@
-//! The agent: what `dyno agent` does on a host. It keeps the files that dyno sends in a folder that only its user may enter,
-//! starts one runner at a time, and passes lines between it and dyno.
+//! The agent: what `dyno agent` does on a host. It keeps the files that dyno sends in a folder that only its user may
+//! enter, starts one runner at a time, and passes lines between it and dyno.
 //!
-//! It ends when its standard input ends, on a signal, and when dyno is silent. Then its runner is killed and its folder is
-//! removed; if the agent itself is killed, the kernel ends the runner, and a guard removes the folder.
+//! It ends when its standard input ends, on a signal, and when dyno is silent. Then its runner is killed and its folder
+//! is removed; if the agent itself is killed, the kernel ends the runner, and a guard removes the folder.
 
 mod store;
 
@@ -126,7 +126,7 @@ impl Agent {
         })
     }
 
-    /// Obeys until there is nobody to obey.
+    /// Obeys until dyno is gone or a signal comes.
     fn work(&mut self, happens: &Receiver<AgentEvent>, interrupts: &Interrupts) -> Result<()> {
         let mut heard = Instant::now();
         while interrupts.signal().is_none() {

@@ -1,8 +1,8 @@
 //! Divides the clients of a mix among processes, and compares the clocks of these processes with dyno's.
 //!
-//! Each client is a process, or each agent has one process for its share of the clients. Nothing here needs the processes to
-//! be on one machine: a job names the steps of its clients, and the moment at which they begin is given in the process's own
-//! clock.
+//! Each client is a process, or each agent has one process for its share of the clients. Nothing here needs the
+//! processes to be on one machine: a job names the steps of its clients, and the moment at which they begin is given in
+//! the process's own clock.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -57,8 +57,8 @@ impl DividedJob {
         Job { tests, ..self.job.clone() }
     }
 
-    /// The jobs of the other processes for a test, by its place, with the place of each process. One without steps is left
-    /// out.
+    /// The jobs of the other processes for a test, by its place, with the place of each process. One without steps is
+    /// left out.
     pub fn others(&self, test: usize) -> Vec<(usize, Job)> {
         let parts = self.parts[test].iter().enumerate().skip(1);
         let has_steps = |part: &ProcessPart| part.steps.iter().any(|steps| steps.count > 0);
@@ -100,8 +100,8 @@ fn shares(clients: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
     (0..processes).map(move |place| bound(place)..bound(place + 1))
 }
 
-/// The parts of a mix. Steps of a file that all clients share are dealt out, a session at a time, into a folder next to that
-/// file: processes exchange nothing while they work.
+/// The parts of a mix. Steps of a file that all clients share are dealt out, a session at a time, into a folder next to
+/// that file: processes exchange nothing while they work.
 fn parts_of(mix: &MixWork, processes: u32, folder: &mut Option<TempDir>) -> Result<Vec<ProcessPart>> {
     ensure!(
         mix.clients > 0 && processes > 0 && !mix.steps.is_empty(),

@@ -106,8 +106,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a runner, where and how the placement says, and gives it its job as text. Its standard input stays open for
-    /// what [`Process::write`] adds until [`Process::end_input`]. What it writes goes to the inbox, under its number.
+    /// Starts a runner, where and how the placement says, and gives it its job as text. Its standard input stays open
+    /// for what [`Process::write`] adds until [`Process::end_input`]. What it writes goes to the inbox, under its
+    /// number.
     ///
     /// Must be called by a thread that outlives the runner: the kernel kills a child when the thread
     /// that started it ends.
@@ -133,9 +134,9 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts a program that starts agents, with dyno's own environment: it may need the variables of an `ssh-agent` or of a
-    /// job of Slurm. What the agents write goes to the inbox, under the launcher's number, without a limit: one launcher
-    /// serves a whole run.
+    /// Starts a program that starts agents, with dyno's own environment: it may need the variables of an `ssh-agent` or
+    /// of a job of Slurm. What the agents write goes to the inbox, under the launcher's number, without a limit: one
+    /// launcher serves a whole run.
     ///
     /// Must be called by a thread that outlives the launcher, as [`Process::start`].
     pub(crate) fn launch(command: &[String], (inbox, number): (&Inbox, usize)) -> Result<Process> {
@@ -165,8 +166,8 @@ impl Process {
         thread::spawn(move || sender.send(read_errors(stderr)));
         let mut stdin = child.stdin.take().context("the process has no standard input")?;
         let (input, texts) = sync_channel::<Vec<u8>>(TEXTS_AHEAD);
-        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that dies
-        // before it reads is found out by its events and exit status.
+        // A pipe holds 64 KiB, so a runner that does not read would keep dyno from its clock and its signals. One that
+        // dies before it reads is found out by its events and exit status.
         thread::spawn(move || texts.iter().try_for_each(|text| stdin.write_all(&text)));
         Ok(Process { child, began, family, gone: false, input: Some(input), errors, cap })
     }

@@ -30,10 +30,11 @@ pub struct AgentShare {
     pub nanoseconds: u64,
     /// CPU time of the runner there, in nanoseconds.
     pub cpu_ns: u64,
-    /// The most by which the beginning may be wrong, in nanoseconds: half of the quickest exchange in which the clocks were
-    /// compared.
+    /// The most by which the beginning may be wrong, in nanoseconds: half of the quickest exchange in which the clocks
+    /// were compared.
     pub clock_error_ns: u64,
-    /// Of operations that were due at a time: 99 % were sent at most so late although a client was free, in nanoseconds.
+    /// Of operations that were due at a time: 99 % were sent at most so late although a client was free, in
+    /// nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_ns: Option<u64>,
     /// 99 % of the operations took at most so long, in nanoseconds.

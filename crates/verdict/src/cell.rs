@@ -82,6 +82,7 @@ impl CellStanding {
                 | CellStanding::TooFew
                 | CellStanding::Sought
                 | CellStanding::Uneven(_)
+                | CellStanding::WeakGenerator(_)
         )
     }
 }

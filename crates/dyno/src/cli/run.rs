@@ -23,9 +23,9 @@ pub struct RunArgs {
     /// The name of a suite, as `dyno list` shows them, or the path of its file
     #[arg(help_heading = WORK)]
     pub suite: Option<String>,
-    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…].
-    /// A server that is already running is engine=URL, as with --url [default: the suite's own, and sqlite:nosync for dyno
-    /// calibrate]
+    /// Compare these contenders, comma-separated: engine[@build][/driver[+variant]][:profile][,setting=value…]. A
+    /// server that is already running is engine=URL, as with --url [default: the suite's own, and sqlite:nosync for
+    /// dyno calibrate]
     #[arg(long = "with", value_name = "CONTENDERS", help_heading = WORK)]
     pub with: Vec<String>,
     /// Compare also the suite's further contenders, which `dyno list SUITE` shows
@@ -49,8 +49,8 @@ pub struct RunArgs {
     /// Run every trial alone, from its first test to its last, also where contenders could take turns
     #[arg(long, help_heading = LONG)]
     pub no_turns: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five times as
-    /// long where 7 trials take longer; 3m with --sustain, 2m for dyno calibrate; none with --trials]
+    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five
+    /// times as long where 7 trials take longer; 3m with --sustain, 2m for dyno calibrate; none with --trials]
     #[arg(long, value_parser = duration, help_heading = LONG)]
     pub budget: Option<Duration>,
     /// Stop when every interval is within this share of its median: 5%, which is also 5 or 0.05
@@ -73,8 +73,8 @@ pub struct RunArgs {
     /// 1,8,32, dyno runs each number and shows how the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
-    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up; or a rate
-    /// that changes: '0s 100, 30s 1000'. Short for --set rate=N
+    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up; or a
+    /// rate that changes: '0s 100, 30s 1000'. Short for --set rate=N
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
     /// Make each client a separate process, as where several programs share a database file; without this, clients are
@@ -107,8 +107,8 @@ pub struct RunArgs {
     /// one]
     #[arg(long, help_heading = LONG)]
     pub seed: Option<u64>,
-    /// Give every engine a cache of this size through its own setting: 64MiB; `default` leaves each its own where the suite
-    /// states a size
+    /// Give every engine a cache of this size through its own setting: 64MiB; `default` leaves each its own where the
+    /// suite states a size
     #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
     pub cache: Option<Caches>,
     /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
@@ -117,16 +117,16 @@ pub struct RunArgs {
     /// After the measured trials, run three more that time each single operation of key-value tests
     #[arg(long, help_heading = LONG)]
     pub latency: bool,
-    /// Time each statement of each operation in suites with many clients, and show the times by statement; each costs two
-    /// more readings of the clock
+    /// Time each statement of each operation in suites with many clients, and show the times by statement; each costs
+    /// two more readings of the clock
     #[arg(long, help_heading = LONG)]
     pub statements: bool,
-    /// After the measured trials, run two more that count instructions and system calls within the timed sections, to the
-    /// digit: on a simulated processor (valgrind), some fifty times as slow
+    /// After the measured trials, run two more that count instructions and system calls within the timed sections, to
+    /// the digit: on a simulated processor (valgrind), some fifty times as slow
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
-    /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave that open:
-    /// 'instructions<=+0.1%, time<=+3%'
+    /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave
+    /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', help_heading = WORK)]
     pub gate: Vec<GateLimit>,
     /// The contender with which to compare the others [default: the first]
@@ -160,8 +160,8 @@ pub struct PlaceArgs {
     /// Where private servers and their clients run [default: same-core]
     #[arg(long, value_enum)]
     pub placement: Option<SharingArg>,
-    /// Drive the clients of mixes from other machines: a command that starts an agent on a {host}, as 'ssh {host} {agent}',
-    /// or the name of a launcher, ssh or srun. The server must be at a URL that the hosts reach
+    /// Drive the clients of mixes from other machines: a command that starts an agent on a {host}, as 'ssh {host}
+    /// {agent}', or the name of a launcher, ssh or srun. The server must be at a URL that the hosts reach
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub on: Option<String>,
     /// The hosts of --on, as a,b,c; or the number of agents, where the command itself chooses hosts
@@ -180,8 +180,8 @@ pub struct PlaceArgs {
     /// Also write the page of the run: one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Load and run what a run file or a suite file names outside of its private database: libraries, programs, servers,
-    /// statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
+    /// Load and run what a run file or a suite file names outside of its private database: libraries, programs,
+    /// servers, statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
     #[arg(long)]
     pub trust: bool,
     /// State in the run file who makes the run: maintainer (of dyno), vendor:ENGINE, as in vendor:postgres, if you write or sell
@@ -206,8 +206,8 @@ pub struct CalibrateArgs {
     /// Show the calibration from an earlier run, and run nothing
     #[arg(long, value_name = "RUN")]
     pub again: Option<PathBuf>,
-    /// How many copies of the contender's library to run under other names, where dyno knows its file: what they differ by
-    /// is in no interval of a run
+    /// How many copies of the contender's library to run under other names, where dyno knows its file: what they differ
+    /// by is in no interval of a run
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(..=20))]
     pub copies: u8,
     /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]

@@ -1,6 +1,6 @@
-//! A mix whose clients are in several processes: the runner's, which has set up, and others that join it. dyno starts them,
-//! compares their clocks with its own, has all of them begin at one instant, and adds up what they report. While their clocks
-//! run they are sent nothing.
+//! A mix whose clients are in several processes: the runner's, which has set up, and others that join it. dyno starts
+//! them, compares their clocks with its own, has all of them begin at one instant, and adds up what they report. While
+//! their clocks run they are sent nothing.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -162,8 +162,9 @@ impl Running {
         Ok(ClockOffset::of(&exchanges))
     }
 
-    /// Has the processes that joined go on to their end, before the first one looks at what all have left. Returns their
-    /// samples, and what others took of each process's machine where agents have looked; the first one is still at work.
+    /// Has the processes that joined go on to their end, before the first one looks at what all have left. Returns
+    /// their samples, and what others took of each process's machine where agents have looked; the first one is still
+    /// at work.
     fn end_others(&mut self) -> Result<(Vec<Sample>, Vec<Option<Others>>), OutputEnd> {
         for member in &self.members[1..] {
             member.send(&ClientOrder::GoOn).map_err(trouble)?;

@@ -8,8 +8,8 @@ use dyno_protocol::{Job, Pairs, Work};
 /// The beginning of what stands in a job for a file that was sent; its SHA-256 follows.
 pub const SENT: &str = "dyno-file:";
 
-/// Puts another path in the place of each file that a job names: the inputs of its tests, and certificates and keys among the
-/// options of its connection.
+/// Puts another path in the place of each file that a job names: the inputs of its tests, and certificates and keys
+/// among the options of its connection.
 ///
 /// # Errors
 /// Those of `replace`.

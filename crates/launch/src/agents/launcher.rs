@@ -32,8 +32,8 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// From a template or the name of a launcher, the hosts with commas between them, or only their number, and the path of
-    /// dyno on each host.
+    /// From a template or the name of a launcher, the hosts with commas between them, or only their number, and the
+    /// path of dyno on each host.
     ///
     /// # Errors
     /// One of them is nothing that can be started, with what to type instead.
@@ -52,8 +52,8 @@ impl Launcher {
         );
         ensure!(
             agent.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+~".contains(c)) && !agent.is_empty(),
-            "--agent takes the path of dyno on the hosts, of letters, digits and / . _ - + ~, because the shell of a host \
-             may read it: '{}' is none",
+            "--agent takes the path of dyno on the hosts, of letters, digits and / . _ - + ~, because the shell of a \
+             host may read it: '{}' is none",
             agent.escape_debug()
         );
         let launcher = Launcher { words, hosts: parse_hosts(hosts)?, agent: agent.to_owned() };

@@ -1,8 +1,8 @@
 //! Agents: dynos on other machines, each of which runs a runner there as [`Process`](crate::Process) does here.
 //!
-//! A *launcher* is a program of the user's, such as `ssh` or `srun`, that starts agents and is the pipe to them. dyno writes
-//! [`AgentOrder`]s to its standard input and reads [`AgentReport`]s from its standard output, one JSON object a line. There
-//! is no port, no daemon and no scheduler of dyno's.
+//! A *launcher* is a program of the user's, such as `ssh` or `srun`, that starts agents and is the pipe to them. dyno
+//! writes [`AgentOrder`]s to its standard input and reads [`AgentReport`]s from its standard output, one JSON object a
+//! line. There is no port, no daemon and no scheduler of dyno's.
 
 mod files;
 mod fleet;

@@ -67,8 +67,8 @@ pub struct RemoteRunner {
 }
 
 impl RemoteRunner {
-    /// Has an agent, by rank, start a runner of which it has the program and the files. What the runner writes goes to the
-    /// inbox, under its number.
+    /// Has an agent, by rank, start a runner of which it has the program and the files. What the runner writes goes to
+    /// the inbox, under its number.
     ///
     /// # Errors
     /// The agent was lost, or a file was not sent.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ending;
 
-/// The interval at which dyno and each agent send a line, so that the other knows that it is there. Nothing of it reaches a
-/// runner.
+/// The interval at which dyno and each agent send a line, so that the other knows that it is there. Nothing of it
+/// reaches a runner.
 pub const BEAT: Duration = Duration::from_secs(1);
 /// The time without a line after which the other side is given up.
 pub const SILENCE: Duration = Duration::from_secs(6);

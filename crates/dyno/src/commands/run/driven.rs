@@ -27,8 +27,8 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
     let launcher = Launcher::parse(on, hosts, place.agent.as_deref().unwrap_or("dyno"))?;
     ensure!(
         request.suite.tests.iter().any(|test| test.model == Model::Mix),
-        "--on divides the clients of mixes among machines, and {} has no mix: take a suite with clients, such as bank, or \
-         leave --on out",
+        "--on divides the clients of mixes among machines, and {} has no mix: take a suite with clients, such as bank, \
+         or leave --on out",
         request.suite.name
     );
     for test in request.suite.tests.iter().filter(|test| test.model == Model::Mix) {
@@ -45,7 +45,7 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
         "--counts counts on this machine what runners do, and --on starts them on others: leave one out"
     );
     request.contenders.iter().try_for_each(check)?;
-    // Each agent has a process of its own for its clients, and what it measures cannot take turns.
+    // Each agent has one process for its clients, and they cannot take turns with other contenders.
     request.contenders.iter_mut().for_each(|contender| contender.processes = true);
     request.schedule.turns = false;
     Ok(Some(AgentPool::new(launcher, this_build())))
@@ -73,8 +73,8 @@ fn check(contender: &Contender) -> Result<()> {
     }
     let Some(url) = &contender.url else {
         bail!(
-            "--on drives servers from other machines, and {label} is not one that they reach: name a running server, as \
-             --with postgres=postgres://user@host/database, or leave --on out"
+            "--on drives servers from other machines, and {label} is not one that they reach: name a running server, \
+             as --with postgres=postgres://user@host/database, or leave --on out"
         );
     };
     ensure!(

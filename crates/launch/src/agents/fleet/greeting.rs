@@ -107,8 +107,8 @@ impl Greeted<'_> {
         let wrote = self.others.get(&number).map_or("", |text| text.trim());
         let wrote = if wrote.is_empty() { String::new() } else { format!("; on standard output: {wrote}") };
         format!(
-            "the agent on {} did not start: `{command}` {how}{wrote}. The same version of dyno must be there, on its PATH or \
-             where --agent says, and the command must start it without asking for anything",
+            "the agent on {} did not start: `{command}` {how}{wrote}. The same version of dyno must be there, on its \
+             PATH or where --agent says, and the command must start it without asking for anything",
             self.place(number)
         )
     }

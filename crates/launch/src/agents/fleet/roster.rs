@@ -62,8 +62,8 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The name of an agent, and the way to its launcher's standard input. It is to be kept for a moment only: the input
-    /// ends when nothing more can come.
+    /// The name of an agent, and the way to its launcher's standard input. It is to be kept for a moment only: the
+    /// input ends when nothing more can come.
     pub fn input(&self, rank: usize) -> (String, Option<SyncSender<Vec<u8>>>) {
         let members = self.lock();
         let seat = &members.seats[rank];

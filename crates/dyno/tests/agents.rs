@@ -1,0 +1,268 @@
+//! Clients that agents drive: by launchers that start agents on this machine, and over ssh on hosts that are network
+//! namespaces (`over_ssh`).
+
+mod network;
+mod over_ssh;
+
+use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::common::{Place, Result, processes_with, read_json, wait_for};
+use crate::engines::Running;
+use crate::mix_faults::lead;
+
+const SMALL: &str =
+    "--set warm_up=0.1 --duration 0.5s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl";
+/// A launcher that starts an agent for each host, on this machine.
+const EACH: &str = "env AGENT_OF={host} {agent}";
+const AGENT: &str = env!("CARGO_BIN_EXE_dyno");
+
+/// A PostgreSQL that is reached by an address of this machine.
+struct Served {
+    server: Running,
+    url: String,
+    databases: String,
+}
+
+impl Served {
+    fn at(address: IpAddr) -> Served {
+        let server = Running::start("postgres");
+        let (folder, port, user) = server.reach();
+        let socket = PathBuf::from(format!("{folder}/.s.PGSQL.{port}"));
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        let way = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let socket = socket.clone();
+                thread::spawn(move || lead(&client, &socket));
+            }
+        });
+        let url = format!("postgres://{user}@{address}:{way}/postgres?sslmode=disable&gssencmode=disable");
+        Served { databases: server.databases(), server, url }
+    }
+
+    fn here() -> Served {
+        Served::at([127, 0, 0, 1].into())
+    }
+
+    /// No database of a run is left.
+    fn assert_clean(&self) {
+        assert_eq!(self.server.databases(), self.databases);
+    }
+}
+
+/// Starts a run of a bank, driven by agents.
+fn start(place: &Place, on: &str, hosts: &str, arguments: &str) -> Child {
+    let mut dyno = place.command();
+    dyno.arg("run").arg("bank").args(arguments.split_whitespace());
+    dyno.args(["--on", on, "--hosts", hosts, "--agent", AGENT]);
+    dyno.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn run(place: &Place, on: &str, hosts: &str, arguments: &str) -> Result {
+    let result: Result = start(place, on, hosts, arguments).wait_with_output().unwrap().into();
+    result.without_panic()
+}
+
+/// The agents whose environment or arguments have a text.
+fn agents_of(text: &str) -> Vec<u32> {
+    let is_agent = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        line.starts_with(format!("{AGENT}\0agent\0").as_bytes())
+            && String::from_utf8_lossy(&environment).contains(text)
+    };
+    processes_with(AGENT).into_iter().filter(is_agent).collect()
+}
+
+/// The record must have each agent's part of each sample, and the sample their sum.
+fn assert_shared(record: &Value, hosts: &[&str], clients: u64) {
+    let named: Vec<&str> =
+        record["agents"].as_array().unwrap().iter().map(|agent| agent["host"].as_str().unwrap()).collect();
+    assert_eq!(named, hosts);
+    assert!(record["agents"][0]["machine"]["cpu"]["online"].as_u64().unwrap() > 0);
+    let mut seen = 0;
+    for trial in record["trials"].as_array().unwrap() {
+        assert!(trial["failure"].is_null(), "{}", trial["failure"]);
+        for sample in trial["samples"].as_array().unwrap() {
+            let shares: Vec<&Value> = trial["agents"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|share| share["test"] == sample["test"])
+                .collect();
+            if shares.is_empty() {
+                continue;
+            }
+            seen += 1;
+            let sum = |key: &str| shares.iter().map(|share| share[key].as_u64().unwrap()).sum::<u64>();
+            assert_eq!(shares.len(), hosts.len());
+            assert_eq!(sum("operations"), sample["operations"].as_u64().unwrap());
+            assert_eq!(sum("clients"), clients);
+            assert!(shares.iter().all(|share| share["clock_error_ns"].as_u64().unwrap() > 0), "{shares:?}");
+            assert!(
+                shares.iter().all(|share| share["others"]["over_ns"].as_u64().unwrap() > 0),
+                "{shares:?}"
+            );
+        }
+    }
+    assert!(seen > 0, "no sample is of agents");
+}
+
+#[test]
+fn agents_share_the_clients_and_lose_nothing() {
+    let (place, served) = (Place::new(), Served::here());
+    for load in ["--clients 6", "--clients 4 --rate 300", "--clients 4 --rate 300 --sessions 3"] {
+        let arguments = format!("{SMALL} {load} --url {}", served.url);
+        let result = run(&place, EACH, "a,b,c", &arguments).exits(0);
+        assert!(!result.stdout.contains("wrong") && !result.stdout.contains("failed"), "{}", result.stdout);
+        let clients = if load == "--clients 6" { 6 } else { 4 };
+        assert_shared(&read_json(&place.path("run.jsonl")), &["a", "b", "c"], clients);
+    }
+    place.assert_clean();
+    served.assert_clean();
+}
+
+/// Sends its input to three programs, and puts what each writes behind its number, as `srun -l` does.
+const FAN: &str = r#"
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+mkfifo "$folder/0" "$folder/1" "$folder/2"
+for task in 0 1 2; do
+    "$@" <"$folder/$task" | sed -u "s/^/$task: /" &
+done
+tee "$folder/0" "$folder/1" >"$folder/2"
+wait
+"#;
+
+#[test]
+fn one_launcher_may_start_all_agents_and_number_their_lines() {
+    let (place, served) = (Place::new(), Served::here());
+    let fan = place.write("fan.sh", FAN);
+    let arguments = format!("{SMALL} --clients 3 --only transfer --url {}", served.url);
+    run(&place, &format!("sh {fan} {{agent}}"), "3", &arguments).exits(0);
+    let record = read_json(&place.path("run.jsonl"));
+    let host = record["agents"][0]["host"].as_str().unwrap().to_owned();
+    assert_shared(&record, &[&host, &format!("{host}-2"), &format!("{host}-3")], 3);
+    place.assert_clean();
+    served.assert_clean();
+}
+
+/// Waits until three runners stay. Those of the probes before the trials do not live as long.
+fn wait_for_a_trial(runners: impl Fn() -> Vec<u32>) {
+    wait_for("the runners of a trial", 180, || {
+        let found = runners();
+        std::thread::sleep(std::time::Duration::from_secs(4));
+        found.len() >= 3 && found == runners()
+    });
+}
+
+/// Sends a signal to an agent in the middle of a trial that lasts a minute. Returns what dyno says.
+fn signalled(signal: Signal) -> (Place, String) {
+    let (place, served) = (Place::new(), Served::here());
+    let arguments = format!(
+        "--set warm_up=0 --duration 60s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl --clients 3 \
+         --only transfer --url {}",
+        served.url
+    );
+    let mark = place.path("").display().to_string();
+    let dyno = start(&place, &format!("env AGENT_OF={{host}}@{mark} {{agent}}"), "a,b,c", &arguments);
+    let runners = || {
+        let runners = processes_with("/files/").into_iter();
+        let is_here = |pid: &u32| {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.contains(&mark)
+        };
+        runners.filter(is_here).collect::<Vec<u32>>()
+    };
+    wait_for_a_trial(runners);
+    let victim = agents_of(&format!("AGENT_OF=b@{mark}"))[0];
+    let all = agents_of(&mark);
+    kill(Pid::from_raw(victim.cast_signed()), signal).unwrap();
+    // Those of the next trial are others.
+    wait_for("the others to end, long before the trial would", 40, || {
+        agents_of(&mark).iter().all(|pid| *pid == victim || !all.contains(pid))
+    });
+    let _ = kill(Pid::from_raw(victim.cast_signed()), Signal::SIGCONT);
+    let _ = kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGINT);
+    let result: Result = dyno.wait_with_output().unwrap().into();
+    let result = result.without_panic();
+    wait_for("all agents and runners to be gone", 60, || agents_of(&mark).is_empty() && runners().is_empty());
+    let run = read_json(&place.path("run.jsonl"));
+    let failures = run["trials"].as_array().unwrap().iter();
+    let failures: Vec<String> =
+        failures.filter_map(|trial| trial["failure"]["message"].as_str().map(str::to_owned)).collect();
+    let said = format!("{failures:?} {}", result.stderr);
+    (place, said)
+}
+
+#[test]
+fn an_agent_that_is_killed_is_named_and_leaves_nothing() {
+    let (place, said) = signalled(Signal::SIGKILL);
+    assert!(said.contains("the agent on b was lost") && said.contains("SIGKILL"), "{said}");
+    wait_for("the folder of the agent to be gone", 60, || {
+        std::fs::read_dir(place.path("data")).unwrap().count() == 0
+    });
+}
+
+#[test]
+fn an_agent_that_is_stopped_is_named_and_leaves_nothing() {
+    let (place, said) = signalled(Signal::SIGSTOP);
+    assert!(said.contains("the agent on b was silent for 6 s: it is stopped, or the network"), "{said}");
+    wait_for("the folder of the agent to be gone", 60, || {
+        std::fs::read_dir(place.path("data")).unwrap().count() == 0
+    });
+}
+
+#[test]
+fn an_agent_ends_when_nothing_comes() {
+    let place = Place::new();
+    let mut agent = place.command().arg("agent").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    // Its input stays open, and dyno is silent.
+    wait_for("the agent to end", 60, || agent.try_wait().unwrap().is_some());
+    place.assert_clean();
+    let ended = place.command().arg("agent").stdin(Stdio::null()).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    place.assert_clean();
+}
+
+#[test]
+fn an_agent_of_another_build_is_refused_with_both_and_the_host() {
+    let (place, served) = (Place::new(), Served::here());
+    let other =
+        place.write("other.sh", "shift\n\"$@\" | sed -u 's/\"commit\":\"[^\"]*\"/\"commit\":\"0ther\"/'\n");
+    let arguments = format!("{SMALL} --clients 2 --url {}", served.url);
+    let result = run(&place, &format!("sh {other} {{host}} {{agent}}"), "a", &arguments).exits(4);
+    result.says("the agent on a is dyno").says("of commit 0ther, and this is dyno").says("--agent");
+    place.assert_clean();
+    served.assert_clean();
+}
+
+#[test]
+fn what_agents_cannot_drive_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let refused = |suite: &str, on: &str, hosts: &str, why: &str| {
+        let mut dyno = place.command();
+        dyno.arg("run").args(suite.split_whitespace()).args(["--on", on, "--hosts", hosts]);
+        let result: Result = dyno.output().unwrap().into();
+        result.without_panic().exits(2).says(why);
+    };
+    refused("bank --with sqlite:wal", EACH, "a", "name a running server");
+    refused("bank --with postgres", EACH, "a", "name a running server");
+    refused("bank --url postgres://u@/d?host=/tmp", EACH, "a", "by a socket of this one");
+    refused("speedtest --url postgres://u@127.0.0.1:1/d", EACH, "a", "has no mix");
+    refused("bank --url postgres+psycopg://u@127.0.0.1:1/d", EACH, "a", "is a script");
+    refused("bank --counts --url postgres://u@127.0.0.1:1/d", EACH, "a", "leave one out");
+    refused("bank --url postgres://u@127.0.0.1:1/d", "ssh {host}", "a", "starts no agent");
+    refused("bank --url postgres://u@127.0.0.1:1/d", "ssh", "a,-oProxyCommand=x", "names no host");
+    let clients = "bank --clients 2 --url postgres://u@127.0.0.1:1/d";
+    refused(clients, EACH, "a,b,c", "2 clients cannot be divided among 3 agents");
+    place.dyno("run bank --on ssh").exits(2).says("--hosts");
+    place.assert_clean();
+}
