@@ -11,7 +11,7 @@ const EMBEDDED: &str = "sqlite/sqlite-jdbc sqlite/sqlite-jdbc+insert";
 const POSTGRES: &str = "postgres/pgjdbc postgres/pgjdbc+rewrite postgres/pgjdbc+batch postgres/pgjdbc+insert";
 const MARIADB: &str = "mariadb/mariadb-java-client mariadb/mariadb-java-client+batch \
                        mariadb/mariadb-java-client+insert mariadb/mysql-connector-j \
-                       mariadb/mysql-connector-j+rewrite mariadb/mysql-connector-j+batch \
+                       mariadb/mysql-connector-j+batch \
                        mariadb/mysql-connector-j+insert";
 
 /// A place, if the private folder of libraries is there. Where it cannot be had, the reason is printed.

@@ -7,18 +7,17 @@ import com.mysql.cj.protocol.StandardSocketFactory;
 import dyno.runner.Job;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.Properties;
 
-/** MySQL Connector/J. https://dev.mysql.com/doc/connector-j/en/ */
+/** MySQL Connector/J, without LOAD DATA: where it may send rows from memory, a server may ask it for any file.
+ *  https://dev.mysql.com/doc/connector-j/en/ */
 final class ConnectorJ extends MySqlJdbc {
     ConnectorJ(Job job) {
-        super(job, List.of("load-data", "rewrite", "batch", "insert"));
+        super(job, List.of("rewrite", "batch", "insert"));
     }
 
     @Override
@@ -36,10 +35,6 @@ final class ConnectorJ extends MySqlJdbc {
         properties.setProperty("connectTimeout", String.valueOf(patience * 1000));
         properties.setProperty("useServerPrepStmts", "true");
         properties.setProperty("rewriteBatchedStatements", String.valueOf(variant.equals("rewrite")));
-        if (loadsData()) {
-            // Rows from memory alone: of files those in the trial's folder, in which a server's trial has none.
-            properties.setProperty("allowLoadLocalInfileInPath", job.directory());
-        }
         properties.setProperty("allowPublicKeyRetrieval", String.valueOf(isLocal()));
         properties.setProperty("tinyInt1isBit", "false");
         properties.setProperty("yearIsDateType", "false");
@@ -50,11 +45,6 @@ final class ConnectorJ extends MySqlJdbc {
     @Override
     int fetchSize() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    void give(Statement statement, InputStream rows) throws SQLException {
-        statement.unwrap(com.mysql.cj.jdbc.JdbcStatement.class).setLocalInfileInputStream(rows);
     }
 
     @Override
