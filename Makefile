@@ -1,5 +1,5 @@
-# The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python and in Node.js
-# get a folder of packages each; only `make needs` and `make install` write outside target/.
+# The commands of a clone. Everything is built by cargo, but the drivers in Go by go, and those in Python, in Node.js
+# and on the JVM get a folder of packages each; only `make needs` and `make install` write outside target/.
 
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
@@ -12,10 +12,11 @@ BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-run
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
 NODE = $(TARGET)/node/bin/node
+JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python build-node run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
+.PHONY: build build-go build-python build-node build-jvm run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -32,6 +33,11 @@ build-python:
 build-node:
 	$(CARGO) build --release -p dyno-gauge
 	sh scripts/build-node.sh
+
+# The private folder of the runner on the JVM, and the library with which it measures. `make build` leaves it out.
+build-jvm:
+	$(CARGO) build --release -p dyno-gauge
+	sh scripts/build-jvm.sh
 
 # The runner of drivers in Go, and the library with which it measures; without Go, nothing.
 build-go:
@@ -53,6 +59,7 @@ needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
 	-sh scripts/build-node.sh
+	-sh scripts/build-jvm.sh
 
 # Clippy compiles the packages of the workspace for `lint`, and what comes of it is what `check` runs: nothing is
 # compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
@@ -77,6 +84,7 @@ check: lint
 	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
 	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
 	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
+	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
 
 # What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.

@@ -7,8 +7,8 @@
 #
 # DYNO_PROGRAMS names another folder of programs than that of the release build.
 #
-# It runs where the C library is at least as new as here. Drivers in Python and Node.js need Python and npm there:
-# scripts/build-python.sh and scripts/build-node.sh, which the archive holds, fetch them.
+# It runs where the C library is at least as new as here. Drivers in Python, in Node.js and on the JVM need Python, npm, or
+# a JDK with Maven there: scripts/build-python.sh, build-node.sh and build-jvm.sh, which the archive holds, fetch them.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -25,7 +25,7 @@ say() { # what is wrong, and what to do
 
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
-# Every runner has its programs; those in Python and Node.js have sources.
+# Every runner has its programs; those in Python, in Node.js and on the JVM have sources.
 for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
     $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' runners/*/runner.toml | sed 's/.*\///' | sort -u); do
     [ -f "$programs/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
@@ -38,9 +38,10 @@ for folder in runners/*/; do
 done
 cp -R runners/python/__main__.py runners/python/dyno_runner runners/python/requirements.txt "$stage/runners/python"
 cp -R runners/node/main.js runners/node/src runners/node/package.json runners/node/package-lock.json "$stage/runners/node"
+cp -R runners/jvm/src runners/jvm/pom.xml runners/jvm/checksums "$stage/runners/jvm"
 find "$stage/runners/python" -name __pycache__ -prune -exec rm -rf {} +
 cp -R suites engines docs README.md needs.txt "$stage"
-cp scripts/build-python.sh scripts/build-node.sh scripts/install-mysql.sh "$stage/scripts"
+cp scripts/build-python.sh scripts/build-node.sh scripts/build-jvm.sh scripts/install-mysql.sh "$stage/scripts"
 # Manual pages and completions, which `dyno` prints.
 man=$stage/share/man/man1
 mkdir -p "$man" "$stage/share/bash-completion/completions" "$stage/share/zsh/site-functions" \

@@ -24,6 +24,7 @@ mod go_runner;
 mod golden;
 mod import;
 mod invariants;
+mod jvm;
 mod keeping;
 mod kv;
 mod kv_runners;

@@ -15,8 +15,8 @@ use super::server::Protocol;
 pub struct Runner {
     /// The name of its folder.
     pub name: String,
-    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of this file, `{python}`
-    /// and `{node}` the interpreters that have the drivers in Python and in Node.js.
+    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of this file, `{python}`,
+    /// `{node}` and `{java}` the programs that run those in Python, in Node.js and on the JVM.
     start: Vec<String>,
     /// The command that builds it, for people.
     pub build: String,
@@ -153,6 +153,7 @@ impl Runner {
                 .replace("{runner}", &folder(&self.folder))
                 .replace("{python}", &folder(&self.interpreter("DYNO_PYTHON", "../python/bin/python")))
                 .replace("{node}", &folder(&self.interpreter("DYNO_NODE", "../node/bin/node")))
+                .replace("{java}", &folder(&self.interpreter("DYNO_JAVA", "../jvm/bin/java")))
         };
         self.start.iter().map(fill).collect()
     }

@@ -1,7 +1,7 @@
 //! A URL's demand for encryption is kept by every driver that reaches a server, or the connection is refused before
 //! anything of use to a listener was sent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dyno_protocol::Setting;
@@ -13,9 +13,28 @@ use crate::engines::Running;
 const PASSWORD: &str = "Sesame-0pen!";
 pub const QUICK: &str =
     "run speedtest --scale 0.02 --only 15 --trials 1 --no-warm-up --quiet --with sqlite:memory -o run.jsonl";
-/// The drivers of each protocol, as a URL names them.
-pub const POSTGRES: [&str; 4] = ["", "+pgx", "+pq", "+psycopg"];
-const MARIADB: [&str; 3] = ["", "+go-sql-driver", "+pymysql"];
+
+/// The drivers of PostgreSQL's protocol, as a URL names them.
+pub fn postgres() -> Vec<&'static str> {
+    with_those_on_the_jvm(&["", "+pgx", "+pq", "+psycopg"], &["+pgjdbc"])
+}
+
+fn mariadb() -> Vec<&'static str> {
+    with_those_on_the_jvm(
+        &["", "+go-sql-driver", "+pymysql"],
+        &["+mariadb-java-client", "+mysql-connector-j"],
+    )
+}
+
+/// Those on the JVM belong to the others where their folder could be made.
+fn with_those_on_the_jvm(others: &[&'static str], on_the_jvm: &[&'static str]) -> Vec<&'static str> {
+    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
+    if programs.join("../jvm/bin/java").is_file() {
+        return [others, on_the_jvm].concat();
+    }
+    eprintln!("SKIPPED for {on_the_jvm:?}: `sh scripts/build-jvm.sh` makes their folder, or says why not");
+    others.to_vec()
+}
 
 /// Runs by one URL for each driver.
 pub fn run(place: &Place, urls: &[String], code: i32) -> String {
@@ -31,12 +50,12 @@ pub fn run(place: &Place, urls: &[String], code: i32) -> String {
 #[test]
 fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_stripped() {
     let place = Place::new();
-    let (postgres, mariadb) = (Running::start("postgres"), Running::start("mariadb"));
-    let (folder, port, user) = postgres.reach();
-    let (socket, _, account) = mariadb.reach();
+    let servers = (Running::start("postgres"), Running::start("mariadb"));
+    let (folder, port, user) = servers.0.reach();
+    let (socket, _, account) = servers.1.reach();
     let folder = PathBuf::from(format!("{folder}/.s.PGSQL.{port}"));
     let mut ways = Vec::new();
-    for driver in POSTGRES {
+    for driver in postgres() {
         for mode in ["require", "verify-full"] {
             let proxy = Proxy::start(&folder, Fault::StripPostgres);
             let url =
@@ -44,7 +63,7 @@ fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_strip
             ways.push((url, proxy));
         }
     }
-    for driver in MARIADB {
+    for driver in mariadb() {
         for mode in ["REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"] {
             let proxy = Proxy::start(socket.as_ref(), Fault::StripMySql);
             let url =
@@ -108,12 +127,12 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     });
     let settings = [("ssl_cert", &ca), ("ssl_key", &key)]
         .map(|(name, value)| Setting { name: name.into(), value: value.clone() });
-    let mariadb = Running::start_with("mariadb", &settings);
-    let (socket, _, account) = mariadb.reach();
+    let server = Running::start_with("mariadb", &settings);
+    let (socket, _, account) = server.reach();
     let proxy = Proxy::start(socket.as_ref(), Fault::None);
     let urls = |options: &str| {
         let url = |driver| format!("mariadb{driver}://{account}@127.0.0.1:{}/?{options}", proxy.port);
-        MARIADB.map(url)
+        mariadb().into_iter().map(url).collect::<Vec<_>>()
     };
     run(&place, &urls("ssl-mode=REQUIRED"), 0);
     run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}")), 0);
@@ -121,7 +140,7 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     let seen = String::from_utf8_lossy(&proxy.seen()).into_owned();
     assert!(!seen.contains("dyno_scratch_") && !seen.contains("SELECT"), "{seen}");
     let refused = run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={other}")), 2);
-    assert_eq!(refused.matches(" cannot be run: ").count(), MARIADB.len(), "{refused}");
+    assert_eq!(refused.matches(" cannot be run: ").count(), mariadb().len(), "{refused}");
     // Words of libmariadb's alone: none of them is passed over.
     for option in
         ["ssl-cipher=NO-SUCH-CIPHER".to_owned(), format!("ssl-mode=VERIFY_CA&ssl-ca={file}&ssl-crl={key}")]

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use dyno_protocol::Build;
 use tempfile::TempDir;
 
-use super::tls::{POSTGRES, certificate, run};
+use super::tls::{certificate, postgres, run};
 use crate::common::server::open_folder;
 use crate::common::{Place, installation, wait_for};
 
@@ -117,21 +117,21 @@ fn drivers_reach_a_postgres_that_encrypts_and_believe_only_the_authority_that_wa
     let (other, _) = certificate(&place, "other");
     let Some(server) = Encrypted::start(&file, &key) else { return };
     let urls = |host: &str, options: &str| {
-        POSTGRES
-            .map(|driver| format!("postgres{driver}://{ACCOUNT}@{host}:{}/postgres?{options}", server.port))
+        let url = |driver| format!("postgres{driver}://{ACCOUNT}@{host}:{}/postgres?{options}", server.port);
+        postgres().into_iter().map(url).collect::<Vec<_>>()
     };
     run(&place, &urls("127.0.0.1", "sslmode=require"), 0);
     for mode in ["verify-ca", "verify-full"] {
         run(&place, &urls("127.0.0.1", &format!("sslmode={mode}&sslrootcert={file}")), 0);
         let refused = run(&place, &urls("127.0.0.1", &format!("sslmode={mode}&sslrootcert={other}")), 2);
-        assert_eq!(refused.matches(" cannot be run: ").count(), POSTGRES.len(), "{mode}: {refused}");
+        assert_eq!(refused.matches(" cannot be run: ").count(), postgres().len(), "{mode}: {refused}");
     }
     // The certificate is for the address, and not for the name.
     run(&place, &urls("localhost", &format!("sslmode=verify-ca&sslrootcert={file}")), 0);
     let refused = run(&place, &urls("localhost", &format!("sslmode=verify-full&sslrootcert={file}")), 2);
-    assert_eq!(refused.matches(" cannot be run: ").count(), POSTGRES.len(), "{refused}");
+    assert_eq!(refused.matches(" cannot be run: ").count(), postgres().len(), "{refused}");
     // The server takes nothing else.
     let refused = run(&place, &urls("127.0.0.1", "sslmode=disable"), 2);
-    assert_eq!(refused.matches(" cannot be run: ").count(), POSTGRES.len(), "{refused}");
+    assert_eq!(refused.matches(" cannot be run: ").count(), postgres().len(), "{refused}");
     place.assert_clean();
 }

@@ -1,0 +1,70 @@
+package dyno.runner.drivers;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/** A client on a JDBC connection, with transactions as JDBC has them: automatic commits are off, and `commit`. */
+abstract class JdbcSession implements Session {
+    final Jdbc driver;
+    final Connection connection;
+    private final boolean isOwn;
+
+    JdbcSession(Jdbc driver, Connection connection, boolean isOwn) {
+        this.driver = driver;
+        this.connection = connection;
+        this.isOwn = isOwn;
+    }
+
+    @Override
+    public Call prepare(List<String> pieces) throws SQLException {
+        return new JdbcCall(connection.prepareStatement(String.join("?", pieces)));
+    }
+
+    @Override
+    public void waitForLocks(long patience) throws SQLException {}
+
+    @Override
+    public void separate() throws SQLException {
+        connection.setAutoCommit(true);
+    }
+
+    @Override
+    public void begin(boolean writes) throws SQLException {
+        connection.setAutoCommit(false);
+    }
+
+    @Override
+    public void commit() throws SQLException {
+        connection.commit();
+    }
+
+    @Override
+    public void rollback() throws SQLException {
+        connection.rollback();
+    }
+
+    @Override
+    public boolean keeps() {
+        return true;
+    }
+
+    @Override
+    public List<String> codes(SQLException error) {
+        return List.of(driver.code(error));
+    }
+
+    @Override
+    public String words(SQLException error) {
+        return driver.words(error);
+    }
+
+    @Override
+    public void close() throws SQLException {
+        if (isOwn) {
+            connection.close();
+        } else {
+            connection.setAutoCommit(true);
+        }
+    }
+}

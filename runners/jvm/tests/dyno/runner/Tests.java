@@ -1,0 +1,129 @@
+package dyno.runner;
+
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import com.grack.nanojson.JsonParser;
+import com.grack.nanojson.JsonWriter;
+
+/** What needs no engine and no dyno: each method whose name ends with `Test` is one. */
+public final class Tests {
+    private Tests() {}
+
+    public static void main(String[] arguments) throws Exception {
+        int passed = 0;
+        for (var method : Tests.class.getDeclaredMethods()) {
+            if (method.getName().endsWith("Test")) {
+                method.invoke(null);
+                passed++;
+            }
+        }
+        System.out.println(passed + " passed, 0 failed");
+    }
+
+    private static void equal(Object found, Object expected) {
+        if (!found.equals(expected)) {
+            throw new AssertionError("found " + found + ", expected " + expected);
+        }
+    }
+
+    private static String refusal(Runnable work) {
+        try {
+            work.run();
+        } catch (Failure failure) {
+            return failure.getMessage();
+        }
+        throw new AssertionError("it was not refused");
+    }
+
+    static void valuesAreThoseOfTheContractTest() {
+        Object[] row = {
+            null, 1L << 60, 0.1, Double.NaN, Double.NEGATIVE_INFINITY, true, "é", new byte[] {0, -1},
+            new BigDecimal("2.50"), new BigDecimal("100")
+        };
+        equal(
+                JsonWriter.string(Values.plain(row)),
+                "[null,1152921504606846976,0.1,\"NaN\",\"-inf\",1,\"é\",{\"blob\":\"00ff\"},2.50,100]");
+    }
+
+    static void aJobThatCannotBeReadIsRefusedWithoutItsPasswordTest() {
+        String job = "{\"protocol\":3,\"engine\":\"e\",\"driver\":\"d\",\"build\":\"system\",\"settings\":[],"
+                + "\"directory\":\"/\",\"tests\":[],\"server\":{\"host\":\"h\",\"password\":\"Sesame\"}";
+        for (String text : List.of(job, job + "x}", job + "}", "{\"protocol\":\"Sesame\"}")) {
+            String words = refusal(() -> Job.parse(text));
+            equal(words.contains("Sesame"), false);
+            equal(words.startsWith("the job on standard input cannot be read: "), true);
+        }
+        equal(refusal(() -> Job.parse(job + "}")).endsWith("missing field `user`"), true);
+        equal(refusal(() -> Job.parse("{\"protocol\":2}")).startsWith("the job is in version 2 "), true);
+        equal(refusal(() -> Job.parse(" ")).startsWith("standard input is empty"), true);
+    }
+
+    private static RowFile rows(String text, int count) throws Exception {
+        Path file = Files.createTempFile("dyno-test-", ".rows");
+        try {
+            Files.writeString(file, text, StandardCharsets.US_ASCII);
+            Object job = JsonParser.any().from("{\"file\":\"" + file + "\",\"count\":" + count
+                    + ",\"columns\":[{\"name\":\"a\",\"bytes\":2},{\"name\":\"b\",\"bytes\":1}]}");
+            return new RowFile(Record.of(job, "rows"));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    static void rowsAreCellsAndLinesTest() throws Exception {
+        RowFile file = rows("aa1bb2cc3", 3);
+        String[] cells = new String[2];
+        file.read(1, cells);
+        equal(Arrays.asList(cells), List.of("bb", "2"));
+        byte[] lines = new byte[2 * file.lineBytes()];
+        int length = file.lines(1, 3, lines);
+        equal(new String(lines, 0, length, StandardCharsets.US_ASCII), "bb\t2\ncc\t3\n");
+        equal(file.shown(), List.of("aa", "bb", "cc"));
+    }
+
+    static void aFileThatIsCutOffIsRefusedTest() {
+        String words = refusal(() -> {
+            try {
+                rows("aa1bb", 2);
+            } catch (Failure failure) {
+                throw failure;
+            } catch (Exception error) {
+                throw new AssertionError(error);
+            }
+        });
+        equal(words.contains("has 5 bytes where 2 rows of 3 bytes are promised"), true);
+    }
+
+    /** The sums are those of Python's zlib.crc32. */
+    static void aTableHasItsDigestTest() throws Exception {
+        RowFile file = rows("aa1bb2cc3", 3);
+        TableDigest digest = new TableDigest(file.columns(), file.shown());
+        for (String[] row : new String[][] {{"cc", "3"}, {"aa", "1"}}) {
+            digest.add(row);
+        }
+        List<Object> found = new ArrayList<>();
+        digest.answer().forEach(row -> found.add(Values.plain(row)));
+        equal(JsonWriter.string(found), "[[2,3812373584,4054810194,3762100210],[\"aa\",\"1\"],[null],[\"cc\",\"3\"]]");
+        String words = refusal(() -> digest.add(new Object[] {"dd", 4}));
+        equal(words, "a cell of the column b is stored as Integer and not as text");
+    }
+
+    static void rangesAreCutIntoPartsTest() {
+        Load.Range whole = new Load.Range(5, 12);
+        equal(Load.parts(whole, 3), List.of(new Load.Range(5, 8), new Load.Range(8, 11), new Load.Range(11, 12)));
+        equal(Load.parts(new Load.Range(5, 5), 3), List.of());
+        equal(new Load("t", null, 0, 4, 0).transactions(), List.of(new Load.Range(0, 4)));
+    }
+
+    static void anEventIsOneLineTest() {
+        Map<String, Object> fields = Events.fields();
+        fields.put("message", "a\nb");
+        equal(JsonWriter.string(fields), "{\"message\":\"a\\nb\"}");
+    }
+}

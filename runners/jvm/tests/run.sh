@@ -1,0 +1,10 @@
+#!/bin/sh
+# Compiles the tests of the runner on the JVM, and runs them: `sh runners/jvm/tests/run.sh target/jvm`, the folder being the one
+# that scripts/build-jvm.sh makes.
+set -eu
+place=$(cd "$1" && pwd)
+cd "$(dirname "$0")"
+classes=$(mktemp -d)
+trap 'rm -rf "$classes"' EXIT
+javac --release 17 -proc:none -cp "$place/classes:$place/lib/*" -d "$classes" $(find . -name '*.java')
+"$place/bin/java" -XX:-UsePerfData -cp "$classes:$place/classes:$place/lib/*" dyno.runner.Tests

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Makes the private folder of the runner on the JVM: target/jvm, or jvm/ in an installation, with the libraries that
+# runners/jvm/pom.xml names by version and runners/jvm/checksums by SHA-256, and the runner compiled. Nothing is installed
+# elsewhere. Without a JDK and Maven there is no such runner, and all others work: `dyno list` says so.
+#
+#   scripts/build-jvm.sh
+#
+# DYNO_JAVA names another Java machine at run time.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+place=${CARGO_TARGET_DIR:-$root/target}/jvm
+# In an installation, beside the programs that look for it.
+[ ! -x "$root/bin/dyno" ] || place=$root/jvm
+wanted=$root/runners/jvm
+
+say() { echo "build-jvm: $1" >&2; } # what happened, and what to do
+
+for program in java javac jar mvn; do
+    command -v "$program" >/dev/null || {
+        say "there is no $program: apt-get install openjdk-17-jdk-headless maven (Debian), or see https://adoptium.net and https://maven.apache.org"
+        exit 1
+    }
+done
+javac --release 17 --version >/dev/null 2>&1 || {
+    say "$(javac -version 2>&1) is too old: the runner needs a JDK of version 17 or later"
+    exit 1
+}
+
+# Made of these libraries and sources already?
+stamp=$place/made-from
+made="$(uname -m) $(javac -version 2>&1) $(find "$wanted/src" -name '*.java' -print0 | sort -z | xargs -0 cat "$wanted/pom.xml" "$wanted/checksums" "$0" | cksum)"
+[ "$(cat "$stamp" 2>/dev/null)" != "$made" ] || exit 0
+
+rm -rf "$place"
+mkdir -p "$place/bin" "$place/classes" "$place/lib" "$place/native"
+place=$(cd "$place" && pwd)
+# A plugin by its version: another would change what is fetched.
+mvn -q -B -f "$wanted/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+    -DoutputDirectory="$place/lib" >"$place/maven.log" 2>&1 || {
+    say "Maven cannot fetch the libraries; $place/maven.log says more"
+    exit 1
+}
+# These files and no others.
+(cd "$place/lib" && sha256sum --quiet --strict -c "$wanted/checksums" >&2) || {
+    say "a library is not the one of runners/jvm/checksums: remove it from Maven's cache (~/.m2/repository) and try again"
+    exit 1
+}
+[ "$(ls "$place/lib" | wc -l)" -eq "$(wc -l <"$wanted/checksums")" ] || {
+    say "Maven brought other libraries than runners/jvm/checksums names: $(ls "$place/lib" | tr '\n' ' ')"
+    exit 1
+}
+
+# The libraries in C are unpacked once, here: at run time they would be put into the folder for temporary files.
+machine=$(uname -m)
+case $machine in x86_64) jna=x86-64 ;; *) jna=$machine ;; esac
+unpack() ( # an archive's file to native/
+    cd "$place/native"
+    jar xf "$place"/lib/$1 "$2" && mv "$2" . && rm -r "${2%%/*}"
+)
+unpack 'jna-*.jar' "com/sun/jna/linux-$jna/libjnidispatch.so"
+unpack 'sqlite-jdbc-*.jar' "org/sqlite/native/Linux/$machine/libsqlitejdbc.so"
+
+javac --release 17 -proc:none -nowarn -cp "$place/lib/*" -d "$place/classes" $(find "$wanted/src" -name '*.java')
+ln -sf "$(command -v java)" "$place/bin/java"
+echo "$made" >"$stamp"
