@@ -8,8 +8,8 @@ use dyno_lab::machine::kept_calibration;
 use dyno_lab::trial::TrialOptions;
 use dyno_plan::{Plan, PlannedTest};
 use dyno_record::{
-    AgentRecord, ContenderRecord, Ended, Executed, MadeBy, Placement, Program, Run, SCHEMA, Seals, SourceRecord,
-    SuiteRecord, TestRecord,
+    AgentRecord, ContenderRecord, Ended, Executed, MadeBy, Placement, Program, Run, SCHEMA, Seals,
+    SourceRecord, SuiteRecord, TestRecord,
 };
 use dyno_suite::{ExpectedDigest, Published};
 
