@@ -128,6 +128,7 @@ impl Session {
                 timeout: TIMEOUT,
                 memory_bytes: None,
                 interrupts: Interrupts::listen()?,
+                agents: None,
             },
             references,
             random: Rng::with_seed(seed),
