@@ -1,4 +1,4 @@
-//! Everything on one screen: at most 40 lines of 100 columns.
+//! Everything on one screen: at most 45 lines of 100 columns.
 
 use dyno_show::{WIDTH, wrapped};
 
@@ -127,7 +127,9 @@ fn missing(engines: &[&EngineItem]) -> Vec<String> {
     }
     others
         .into_iter()
-        .map(|(command, labels)| wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      "))
+        .map(|(command, labels)| {
+            wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      ")
+        })
         .collect()
 }
 
