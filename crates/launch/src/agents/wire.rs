@@ -100,7 +100,7 @@ pub enum AgentReport {
     Ended {
         /// The runner's number.
         trial: u64,
-        /// How.
+        /// Its exit code or signal.
         ending: Ending,
     },
     /// The agent cannot go on.
