@@ -41,7 +41,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// What `dyno --version` prints after the name; `-V` prints the first word of it.
+/// The text that `dyno --version` prints after the name; `-V` prints its first word.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit: ",

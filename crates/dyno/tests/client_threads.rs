@@ -54,7 +54,7 @@ fn clients_of_one_thread_do_what_arrives() {
     share_and_lose_nothing("transfer", "--rate 300");
 }
 
-/// Whether a process is a runner that dyno, by its number, has started and that has a thread for its clients.
+/// True if a process is a runner that dyno, by its number, has started and that has a thread for its clients.
 fn has_clients(pid: u32, dyno: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
     threads == 2 && descends(pid, dyno)

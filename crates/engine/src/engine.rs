@@ -225,7 +225,7 @@ impl Engine {
         self.server.as_ref()
     }
 
-    /// How its settings are set and read in SQL; `None` if they are arguments of calls.
+    /// The SQL by which its settings are set and read; `None` if they are arguments of calls.
     pub fn setting_syntax(&self) -> Option<SettingSyntax> {
         if self.harness { None } else { SettingSyntax::of(self.speaks, &self.dialect) }
     }

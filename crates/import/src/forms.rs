@@ -146,7 +146,7 @@ fn digits(text: &[u8], count: std::ops::RangeInclusive<usize>) -> Option<&[u8]> 
     count.contains(&found).then(|| &text[found..])
 }
 
-/// What is behind a date: a year of at least four digits, a month and a day. The calendar is the server's.
+/// The text behind a date: a year of at least four digits, a month and a day. The calendar is the server's.
 fn date(text: &[u8]) -> Option<&[u8]> {
     let rest = digits(text, 4..=6)?;
     let (mark, rest) = rest.split_first().filter(|(mark, _)| b"-/".contains(mark))?;
@@ -168,7 +168,7 @@ fn kept(fraction: &[u8]) -> u32 {
     fraction.iter().rposition(|byte| *byte != b'0').map_or(0, |last| last as u32 + 1)
 }
 
-/// What may be behind a date alone: nothing, or midnight.
+/// The text that may follow a date alone: none, or midnight.
 fn is_midnight(rest: &[u8]) -> bool {
     let is_zero = |rest: &[u8]| {
         time(rest).is_some_and(|(_, behind)| behind.is_empty())
@@ -186,7 +186,7 @@ fn is_endless(text: &[u8]) -> bool {
     text == b"infinity" || text == b"-infinity"
 }
 
-/// What may be behind a time: nothing, or a time zone.
+/// The text that may follow a time: none, or a time zone.
 fn is_zone(rest: &[u8], has_zone: bool) -> bool {
     let rest = rest.strip_suffix(b" BC").unwrap_or(rest);
     if rest.is_empty() || !has_zone {

@@ -179,7 +179,7 @@ pub struct ClockExchange {
     pub read_ns: u64,
 }
 
-/// How far the clock of a process is ahead of dyno's, in nanoseconds.
+/// The nanoseconds by which the clock of a process is ahead of dyno's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClockOffset {
     ahead_ns: i64,

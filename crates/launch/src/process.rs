@@ -48,7 +48,7 @@ pub enum Message {
     Interrupted,
 }
 
-/// What processes write, for the one thread that waits for all of them.
+/// The output of processes, for the one thread that waits for all of them.
 pub struct Inbox {
     sender: SyncSender<(usize, Message)>,
     messages: Receiver<(usize, Message)>,
@@ -231,7 +231,7 @@ pub struct Ending {
     pub success: bool,
     /// The end in words for people, with what it wrote to standard error.
     pub description: String,
-    /// What others took of the machine meanwhile, where an agent has looked.
+    /// The time that others took of the machine meanwhile, where an agent has looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
 }

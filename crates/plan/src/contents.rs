@@ -3,7 +3,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-/// How many bytes of a value are random, of which the others are copies; at least one.
+/// The number of bytes of a value that are random, of which the others are copies; at least one.
 pub(super) fn random_bytes(value_bytes: u64, compressibility: f64) -> usize {
     // A value has at most a megabyte, so the numbers are exact.
     ((value_bytes as f64 * (1.0 - compressibility)).round() as usize).max(1)

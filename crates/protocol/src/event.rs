@@ -71,7 +71,7 @@ pub struct Hello {
     pub read_back: Vec<ReadBackAnswer>,
 }
 
-/// What the engine answered to a query of the job's `read_back`.
+/// The engine's answer to a query of the job's `read_back`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadBackAnswer {
     /// The query's name.

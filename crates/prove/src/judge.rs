@@ -7,7 +7,7 @@ use dyno_record::{Harm, Tally};
 use crate::history::History;
 use crate::subject::{CLIENT, Contents, Subject};
 
-/// What is missing or wrong after one cut or kill.
+/// The data that are missing or wrong after one cut or kill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Acknowledged commits that are gone.

@@ -15,7 +15,7 @@ use crate::subject::{Contents, Subject};
 
 /// The result of a check of a disk after a cut.
 pub(crate) enum CheckOutcome {
-    /// What is missing or wrong, and how long the check took.
+    /// The data that are missing or wrong, and how long the check took.
     Judged(Losses, Duration),
     /// The file system could not be mounted.
     Unmountable,

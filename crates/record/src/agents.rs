@@ -14,7 +14,7 @@ pub struct AgentRecord {
     pub machine: Machine,
 }
 
-/// What the clients of one agent did in a test of a trial. The sample has the sum of all agents.
+/// The work of one agent's clients in a test of a trial. The sample has the sum of all agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AgentShare {
@@ -40,7 +40,7 @@ pub struct AgentShare {
     /// 99 % of the operations took at most so long, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ns: Option<u64>,
-    /// What others took of the machine while its runner was there; absent where the kernel does not report it.
+    /// The time that others took of the machine while its runner was there; absent where the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
 }

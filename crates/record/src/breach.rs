@@ -11,15 +11,15 @@ use crate::survival::Survival;
 /// One way in which a promise was broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Breach {
-    /// What happened.
+    /// The kind of breach.
     pub kind: BreachKind,
-    /// How often.
+    /// The number of times.
     pub count: u64,
     /// Of how many tries, or of how many commits.
     pub tried: u64,
 }
 
-/// What a promise excludes and a proof observed.
+/// An event that a promise excludes and a proof observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BreachKind {

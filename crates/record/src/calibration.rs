@@ -23,7 +23,7 @@ pub struct MachineCalibration {
     pub suite: String,
     /// The contender that ran beside copies of itself.
     pub contender: String,
-    /// How long the run is that this is about, in seconds.
+    /// The duration of the run that this is about, in seconds.
     pub seconds: u32,
     /// In which share of runs equals are called different anywhere in a table.
     pub alarms: f64,

@@ -22,14 +22,14 @@ const DESCRIBED: usize = 5;
 /// One use of `dyno prove`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityRecord {
-    /// What is the same for all subjects.
+    /// The facts that are the same for all subjects.
     #[serde(flatten)]
     pub about: DurabilityAbout,
     /// The subjects, in the order in which they were named.
     pub subjects: Vec<DurabilitySubject>,
 }
 
-/// What is the same for all subjects of one use of `dyno prove`.
+/// The facts that are the same for all subjects of one use of `dyno prove`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityAbout {
     /// The version of this schema, `dyno-durability/1`.
@@ -42,7 +42,7 @@ pub struct DurabilityAbout {
     pub seed: u64,
     /// What lost power: a file system, `files`, or a folder of which no power was cut.
     pub storage: String,
-    /// Whether what lost power was files that keep only what POSIX promises.
+    /// True if what lost power was files that keep only what POSIX promises.
     pub only_posix: bool,
     /// Whether power cuts were asked for.
     pub asked_cuts: bool,

@@ -30,7 +30,7 @@ pub struct TrialRecord {
     /// Absent where the trial was done in slices, whose samples have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
-    /// What each agent did, where agents drove the clients.
+    /// The work of each agent, where agents drove the clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentShare>,
     /// The samples, in the order of the tests.
@@ -189,7 +189,7 @@ pub struct Failure {
     /// The test in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What happened.
+    /// The kind of breach.
     pub message: String,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The judgement on one use of `dyno prove`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityVerdict {
-    /// What is the same for all subjects.
+    /// The facts that are the same for all subjects.
     #[serde(flatten)]
     pub about: DurabilityAbout,
     /// Whether both controls behaved as they must; absent where they were not tried.

@@ -134,7 +134,7 @@ impl Rig {
         self.server.connection(SCRATCH).serve(job, &asked, &self.version);
     }
 
-    /// How settings are set and read.
+    /// The SQL by which settings are set and read.
     pub fn syntax(&self) -> SettingSyntax {
         match self.engine.speaks {
             "postgres" => SettingSyntax::Postgres,

@@ -1,4 +1,4 @@
-//! What to do about an engine's error, by its code.
+//! Advice about an engine's error, by its code.
 
 use dyno_protocol::Failed;
 

@@ -1,4 +1,4 @@
-//! What a contender's job says of its settings, and what came of it.
+//! The settings in a contender's job, and in what its runner reports.
 
 use dyno_protocol::{Hello, JobStatement, ReadBackQuery, Setting};
 

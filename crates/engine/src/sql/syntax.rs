@@ -7,7 +7,7 @@ use super::spelling;
 use crate::server::Protocol;
 use crate::settings::ValueNames;
 
-/// How an engine's settings are set and read in SQL.
+/// The SQL by which an engine's settings are set and read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSyntax {
     /// `SET "name" = 'value'` and `SHOW "name"`, of servers that speak PostgreSQL's protocol.

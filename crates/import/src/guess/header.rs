@@ -1,4 +1,4 @@
-//! Whether the first record names the columns.
+//! Decides whether the first record names the columns.
 
 use std::collections::HashSet;
 

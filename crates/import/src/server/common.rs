@@ -1,4 +1,4 @@
-//! What PostgreSQL and MySQL have in common: names of tables that are not whole, and rows as lines of text.
+//! The parts that PostgreSQL and MySQL have in common: names of tables that are not whole, and rows as lines of text.
 
 use anyhow::{Result, ensure};
 use memchr::{memchr, memchr3};

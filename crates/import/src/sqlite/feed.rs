@@ -62,7 +62,7 @@ struct Cursor {
     feed: *mut Feed<'static, 'static>,
 }
 
-/// How the rows are fed.
+/// The way in which rows are fed.
 #[derive(Debug, Clone, Copy)]
 pub struct Feeding {
     /// The columns of a row.

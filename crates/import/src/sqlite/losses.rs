@@ -1,4 +1,4 @@
-//! What is lost with a table that is replaced, and what else in the database uses the table.
+//! Lists what is lost with a table that is replaced, and what else in the database uses the table.
 
 use anyhow::{Context, Result, bail};
 
@@ -8,7 +8,7 @@ use crate::error::Input;
 use crate::table::Table;
 use crate::target::literal;
 
-/// What the table has and the new one will not have, in words. Indexes and triggers are made again.
+/// Lists the parts of the table that the new one will not have. Indexes and triggers are made again.
 ///
 /// # Errors
 /// It is a table that dyno cannot make again at all.
@@ -65,7 +65,7 @@ pub fn losses(connection: &Connection, table: &Table) -> Result<Vec<String>> {
     Ok(lost)
 }
 
-/// What else in the database uses a table.
+/// Lists what else in the database uses a table.
 pub struct Uses {
     table: String,
     /// Statements that views and triggers take part in, as far as SQLite compiles them.

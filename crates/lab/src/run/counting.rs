@@ -19,7 +19,7 @@ const SLOWER: u32 = 100;
 /// The variable by which the runner learns where its counts are written.
 const FILES: &str = "DYNO_COUNTS";
 
-/// Whether the programs that count are here.
+/// Checks that the programs that count are here.
 ///
 /// # Errors
 /// One is not, with the command that installs it.

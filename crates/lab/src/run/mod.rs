@@ -68,7 +68,7 @@ pub trait Observer {
     fn warn(&mut self, _message: &str) {}
 }
 
-/// What a run needs besides its record.
+/// The parts that a run needs besides its record.
 pub struct Runner<'a> {
     /// What to do.
     pub plan: &'a Plan,
@@ -101,7 +101,7 @@ pub struct Runner<'a> {
 struct TrialSlot {
     block: u32,
     latency: bool,
-    /// Whether a program around the runner counts what it does.
+    /// True if a program around the runner counts what it does.
     counted: bool,
     /// In nanoseconds since the run began.
     began_ns: u64,

@@ -57,7 +57,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// What the metronome takes here; none where agents on other machines do the work.
+    /// The metronome's time here; none where agents on other machines do the work.
     fn beat(&self, state: &mut State) -> Option<f64> {
         self.conduct.agents.is_none().then(|| state.metronome.beat())?
     }

@@ -18,7 +18,7 @@ pub enum Reply {
     Missing(String),
     /// Its runner broke off before it could report what is missing: it crashed, hung or wrote nonsense.
     Broken {
-        /// What happened.
+        /// The failure.
         why: String,
         /// Which database may be left at a URL, in a sentence.
         left: Option<String>,

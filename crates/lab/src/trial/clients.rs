@@ -236,7 +236,7 @@ fn on_dynos_clock(sample: &mut Sample, offset: ClockOffset) {
     }
 }
 
-/// What a sample says of an agent.
+/// The part of an agent in a sample.
 fn share_of(sample: &Sample) -> AgentShare {
     let most = |part: fn(&Class) -> &Response| {
         Response::merged(sample.classes.iter().map(part)).map(|all| all.value_at_quantile(0.99))

@@ -50,9 +50,9 @@ pub struct Trial {
     pub(crate) mapped: Mapped,
     /// The same of the server, where dyno started one.
     pub(crate) server: Option<Mapped>,
-    /// What others took of the CPUs meanwhile; none where the kernel does not report it.
+    /// The time that others took of the CPUs meanwhile; none where the kernel does not report it.
     pub others: Option<Others>,
-    /// What each agent did, where agents drove the clients.
+    /// The work of each agent, where agents drove the clients.
     pub agents: Vec<AgentShare>,
     /// What else went on meanwhile.
     pub(crate) readings: Readings,

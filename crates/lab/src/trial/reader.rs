@@ -54,7 +54,7 @@ pub enum EventMeaning {
     Last,
 }
 
-/// How far the clients of a process are in a mix that several processes do.
+/// The progress of the clients of a process in a mix that several processes do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientPhase {
     /// They connect and prepare.
@@ -76,7 +76,7 @@ pub struct Reader {
     clients: Vec<u32>,
     /// The host on which the process is, if it is not this one.
     host: Option<String>,
-    /// How far these clients are.
+    /// The progress of these clients.
     phase: ClientPhase,
     /// True if the job has turns.
     turns: bool,
@@ -248,7 +248,7 @@ impl Reader {
         self.clients.get(place).copied().unwrap_or(1)
     }
 
-    /// How far its clients are in a mix that several processes do.
+    /// The progress of its clients in a mix that several processes do.
     pub fn phase(&self) -> ClientPhase {
         self.phase
     }
@@ -258,7 +258,7 @@ impl Reader {
         self.state == State::Ended
     }
 
-    /// What the runner has reported to be wrong.
+    /// The failure that the runner has reported.
     pub fn failure(&self) -> Option<String> {
         match &self.trial.outcome {
             Outcome::Failed { message, .. } => Some(message.clone()),

@@ -213,7 +213,7 @@ impl Running {
         self.reader().current().map_or(Duration::ZERO, |test| self.lasts[test])
     }
 
-    /// How long the runner may be silent now, beyond the time that the test takes.
+    /// The time for which the runner may be silent now, beyond the time that the test takes.
     pub(super) fn patience(&self) -> Duration {
         self.reader().current().map_or(self.timeout, |test| self.timeouts[test])
     }
@@ -275,7 +275,7 @@ impl Running {
         )
     }
 
-    /// How many samples it has reported.
+    /// The number of samples that it has reported.
     pub fn samples(&self) -> usize {
         self.reader().trial.samples.len()
     }

@@ -24,7 +24,7 @@ use sending::KnownDigest;
 
 /// The agents of a run. All of them end when it is dropped.
 pub struct Fleet {
-    /// What they have said of themselves, by rank, with the name by which messages call each.
+    /// Their own descriptions, by rank, with the name by which messages call each.
     agents: Vec<(String, AgentHello)>,
     roster: Arc<Roster>,
     /// Numbers the runners.
@@ -52,7 +52,7 @@ impl Fleet {
         Ok(Fleet { agents, roster, trials: AtomicU64::new(1), digests: Mutex::default() })
     }
 
-    /// What the agents have said of themselves, by rank, with the name by which messages call each.
+    /// The agents' own descriptions, by rank, with the name by which messages call each.
     pub fn agents(&self) -> &[(String, AgentHello)] {
         &self.agents
     }

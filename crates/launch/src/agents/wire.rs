@@ -21,7 +21,7 @@ pub struct OrderLine {
     /// The names of the agents for which it is, because a launcher may send its input to all of them. Empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<String>,
-    /// What they are to do.
+    /// The order.
     #[serde(flatten)]
     pub order: AgentOrder,
 }
@@ -78,7 +78,7 @@ pub enum AgentOrder {
 pub struct ReportLine {
     /// The name that the agent has given itself: several may write to one launcher.
     pub agent: String,
-    /// What it reports.
+    /// The report.
     #[serde(flatten)]
     pub report: AgentReport,
 }
@@ -112,7 +112,7 @@ pub enum AgentReport {
     Beat,
 }
 
-/// What an agent says of itself.
+/// The description that an agent sends first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentHello {
     /// The version of its dyno.

@@ -131,7 +131,7 @@ fn operations(count: u64, width: u64) -> AmountRecord {
     AmountRecord::new(count, count * width, "operations")
 }
 
-/// Whether all lookups of a test share one transaction.
+/// True if all lookups of a test share one transaction.
 fn reads(test: &Test) -> Reads {
     if test.transaction == Transaction::One { Reads::One } else { Reads::Each }
 }

@@ -127,9 +127,7 @@ fn missing(engines: &[&EngineItem]) -> Vec<String> {
     }
     others
         .into_iter()
-        .map(|(command, labels)| {
-            wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      ")
-        })
+        .map(|(command, labels)| wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      "))
         .collect()
 }
 

@@ -89,7 +89,7 @@ impl Session<'_> {
         Some(proved)
     }
 
-    /// What keeps a contender from being proved is a part of the result.
+    /// A reason not to prove a contender is a part of the result.
     fn contender(&self, contender: &Contender) -> DurabilitySubject {
         let arguments = self.arguments;
         let mut proved = named(&contender.label);
@@ -196,7 +196,7 @@ fn keep(
     Ok(Some(path))
 }
 
-/// What a proof found, as it is kept and as it is held against a promise.
+/// The findings of a proof, as they are kept and compared with a promise.
 fn survival(proof: &DurabilityProof, storage: StorageKind, seed: u64, clients: u64) -> Survival {
     Survival {
         dyno: env!("CARGO_PKG_VERSION").to_owned(),

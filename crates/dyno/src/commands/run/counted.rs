@@ -1,4 +1,4 @@
-//! What `--counts` can count: tests with a fixed amount of work, by runners that count their sections.
+//! The tests that `--counts` can count: those with a fixed amount of work, by runners that count their sections.
 
 use anyhow::{Result, ensure};
 use dyno_lab::run::can_count;

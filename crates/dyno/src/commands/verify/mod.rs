@@ -81,7 +81,7 @@ fn report(path: &Path, text: &str, found: &[String], signer: Option<&str>) -> Re
     Ok(lines.join("\n") + "\n")
 }
 
-/// What was worked out again.
+/// The figures that were worked out again.
 fn counts(run: &Run) -> String {
     let samples: usize = run.trials.iter().map(|trial| trial.samples.len()).sum();
     let levels = run.shown_contenders().filter(|(_, contender)| contender.safety.is_some()).count();

@@ -1,4 +1,4 @@
-//! Whether a page says what dyno says of the runs within it.
+//! Compares a page with what dyno says of the runs within it.
 
 use std::path::Path;
 

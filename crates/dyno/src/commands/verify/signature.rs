@@ -1,4 +1,4 @@
-//! Who signed a run file: OpenSSH's signatures, of which dyno makes none and has no key.
+//! The signer of a run file, by OpenSSH's signatures, of which dyno makes none and has no key.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result};
 use dyno_files::open_found;
 
-/// What a signature is for (`ssh-keygen -Y sign -n`): one made for something else is not taken.
+/// The purpose of a signature (`ssh-keygen -Y sign -n`): one made for something else is not taken.
 const NAMESPACE: &str = "dyno-run";
 
 /// The signer of a file, by the name that `signers` gives to the key; the error says why it is not signed well. The signature

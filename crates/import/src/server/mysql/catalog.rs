@@ -58,7 +58,7 @@ pub fn referring(connection: &Connection, table: &str) -> Result<Vec<String>> {
     Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
 }
 
-/// What a table has and one in its place would not have, in words.
+/// Lists the parts of a table that one in its place would not have.
 pub fn losses(connection: &Connection, table: &str) -> Result<Vec<String>> {
     let name = table.replace('\\', "\\\\").replace('\'', "''");
     let of_table = format!("table_schema = DATABASE() AND table_name = '{name}'");

@@ -51,7 +51,7 @@ pub fn existing(connection: &Connection, place: &Place) -> Result<Option<Vec<Col
     Ok(Some(rows.into_iter().map(column).collect()))
 }
 
-/// What a table has and one in its place would not have, in words.
+/// Lists the parts of a table that one in its place would not have.
 pub fn losses(connection: &Connection, place: &Place) -> Result<Vec<String>> {
     let table = format!("'{}'::regclass", place.quoted().replace('\'', "''"));
     let of_columns = |what: &str, condition: &str| {

@@ -34,7 +34,7 @@ struct Greeted<'a> {
     commands: Vec<(Option<&'a str>, Vec<String>)>,
     /// Each with its launcher's number and the name that it has given itself.
     hellos: Vec<(usize, String, AgentHello)>,
-    /// What else came from each launcher.
+    /// The other output of each launcher.
     others: BTreeMap<usize, String>,
 }
 

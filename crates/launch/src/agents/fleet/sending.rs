@@ -58,7 +58,7 @@ impl Fleet {
     pub fn job_there(&self, job: &Job) -> Result<Job> {
         let mut there = job.clone();
         visit_files(&mut there, &mut |path| Ok(PathBuf::from(format!("{SENT}{}", self.digest(path)?))))?;
-        // What a server costs is read where it is.
+        // The costs of a server are read on its own machine.
         there.server.iter_mut().for_each(|server| server.process = None);
         Ok(there)
     }
