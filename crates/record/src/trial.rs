@@ -189,7 +189,7 @@ pub struct Failure {
     /// The test in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// The kind of breach.
+    /// The reason.
     pub message: String,
 }
 
