@@ -366,7 +366,7 @@ fn an_operation_without_its_row_has_failed_and_is_reported() {
     let result = place.dyno(&run).exits(0).without_panic();
     // Values stand as question marks, whatever the driver calls them.
     let reported = read.replace(":aid", "?");
-    result.prints(&format!("The first of these: no row came of {reported} AND aid > 25"));
+    result.prints(&format!("the first of them because of this: no row came of {reported} AND aid > 25"));
     place.write("mine.toml", &changed.replace("aid > 25", "aid > 2500"));
     place
         .dyno(&run)
