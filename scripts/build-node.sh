@@ -52,13 +52,14 @@ done
 [ -n "$headers" ] ||
     say "npm has no Node.js for this machine: the runner works with $(node --version), and node:sqlite needs 24.4"
 
-# Its compiled files are wanted and not what came before them.
+# Its compiled files are wanted and not what came before them. Each step by `&&`: the shell ends no function at a failure
+# whose caller looks at it.
 compile() (
-    cd "$place/node_modules/$1"
-    export PATH="$place/bin:$PATH" JOBS=max
-    node ../node-gyp/bin/node-gyp.js rebuild --release ${headers:+--nodedir="$headers"} >"$place/$1.log" 2>&1
-    find build -name '*.node' -not -path '*/obj.target/*' | grep -q .
-    rm -rf build/Release/obj* build/deps
+    PATH=$place/bin:$PATH && export PATH JOBS=max
+    cd "$place/node_modules/$1" &&
+        node ../node-gyp/bin/node-gyp.js rebuild --release ${headers:+--nodedir="$headers"} >"$place/$1.log" 2>&1 &&
+        find build -name '*.node' -not -path '*/obj.target/*' | grep -q . &&
+        rm -rf build/Release/obj* build/deps
 )
 compile sqlite3 ||
     say "sqlite3 cannot be compiled, and its driver is missing: it needs g++, make and python3; $place/sqlite3.log says more"
