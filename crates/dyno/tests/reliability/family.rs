@@ -71,8 +71,12 @@ fn look(mark: &str, folder: &Path, known: &mut Known) -> Vec<u32> {
         if !environment.windows(entry.len()).any(|part| part == entry) && !is_within() {
             continue;
         }
-        alive.push(id);
         let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        // It has ended since its environment was read.
+        if line.is_empty() {
+            continue;
+        }
+        alive.push(id);
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         // A server's process shows what it does in place of its arguments: it is looked at once.
         if known.lines.insert(id, line).is_none() {
@@ -101,6 +105,8 @@ fn a_process_that_is_left_is_seen_by_its_mark_or_its_folder() {
     let mut marked = command.arg("60").env(MARK, "left").spawn().unwrap();
     let mut command = std::process::Command::new("sleep");
     let mut within = command.arg("60").current_dir(folder.path()).spawn().unwrap();
+    // A process has its environment a moment after it was started.
+    crate::common::wait_for("both processes", 10, || watch.alive().len() == 2);
     let mut left = watch.alive();
     left.sort_unstable();
     let mut expected = [marked.id(), within.id()];
