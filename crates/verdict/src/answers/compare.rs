@@ -1,10 +1,10 @@
 //! Whether two answers agree, and if not, where: a sentence for a person.
 //!
 //! Nulls, text, blobs and whole numbers must be the same. An integer and a real without a fraction are the same if
-//! their values are, to the last digit: 5000 and 5000.0 agree, 5000 and 5001.0 do not, nor does 9007199254740993 with
-//! the nearest real, 9007199254740992.0. Two reals, or an integer and a real with a fraction, agree when |a - b| <=
-//! tolerance x max(1, |a|, |b|): relative for numbers above one, absolute below, because engines round averages to a
-//! number of decimals.
+//! the real is the nearest to the integer: 5000 and 5000.0 agree, 5000 and 5001.0 do not. Beyond 2^53 a real is the
+//! nearest to several integers, and languages without other numbers give no more. Two reals, or an integer and a real
+//! with a fraction, agree when |a - b| <= tolerance x max(1, |a|, |b|): relative for numbers above one, absolute below,
+//! because engines round averages to a number of decimals.
 //!
 //! What both answers have kept is compared value by value, the rest by the digests of its columns. There
 //! a column that holds only whole numbers on both sides is compared exactly; with a real on either side
@@ -168,7 +168,7 @@ fn agree(a: &Value, b: &Value, tolerance: f64) -> bool {
     match (a, b) {
         (Value::Real(a), Value::Real(b)) => near(*a, *b, tolerance),
         (Value::Integer(a), Value::Real(b)) | (Value::Real(b), Value::Integer(a)) => match b.fract() == 0.0 {
-            true => *b as i128 == i128::from(*a),
+            true => *a as f64 == *b,
             false => near(*a as f64, *b, tolerance),
         },
         _ => a == b,
