@@ -84,7 +84,7 @@ fn a_tolerance_is_relative_above_one_and_absolute_below() {
     assert!(agree(Integer(5_000), Real(5_000.0)) && agree(Integer(5_000), Real(5_004.5)));
     assert!(!agree(Integer(5_000), Real(5_001.0)), "a whole number is one of whatever type");
     assert!(!agree(Real(f64::INFINITY), Real(1.0)) && !agree(Integer(1), Real(f64::NEG_INFINITY)));
-    let (odd, even) = (9_007_199_254_740_993, 9_007_199_254_740_992);
+    let (odd, even) = (9_007_199_254_740_993_i64, 9_007_199_254_740_992_i64);
     assert!(
         agree(Integer(odd), Real(even as f64)),
         "beyond 2^53 the nearest real is all that JavaScript has"
