@@ -121,8 +121,9 @@ pub struct RunArgs {
     /// two more readings of the clock
     #[arg(long, help_heading = LONG)]
     pub statements: bool,
-    /// After the measured trials, run two more that count instructions and system calls within the timed sections, to
-    /// the digit: on a simulated processor (valgrind), some fifty times as slow
+    /// After the measured trials, run six more that count within the timed sections: instructions and allocations on a
+    /// simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page faults and
+    /// context switches
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
     /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave

@@ -32,7 +32,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
-pub use counting::can_count;
+pub use counting::Counter;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
@@ -101,8 +101,8 @@ pub struct Runner<'a> {
 struct TrialSlot {
     block: u32,
     latency: bool,
-    /// True if a program around the runner counts what it does.
-    counted: bool,
+    /// What counts what the runner does.
+    counter: Option<Counter>,
     /// In nanoseconds since the run began.
     began_ns: u64,
 }
@@ -121,7 +121,7 @@ struct State {
 
 impl State {
     fn when(&self, block: u32, latency: bool) -> TrialSlot {
-        TrialSlot { block, latency, counted: false, began_ns: nanoseconds(self.began.elapsed()) }
+        TrialSlot { block, latency, counter: None, began_ns: nanoseconds(self.began.elapsed()) }
     }
 
     /// Those that have not failed too often.
@@ -223,10 +223,18 @@ impl Runner<'_> {
         self.extra(run, state, trials, |state, block| state.when(block, true))
     }
 
-    /// After all others, the trials in which a program around the runner counts.
+    /// After all others, the trials in which something around the runner counts.
     fn counts(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
-        let trials = if run.schedule.counts { counting::PASSES } else { 0 };
-        self.extra(run, state, trials, |state, block| TrialSlot { counted: true, ..state.when(block, false) })
+        let counts = run.schedule.counts;
+        let counters = Counter::ALL.into_iter().filter(|counter| counts && counter.check().is_ok());
+        for counter in counters {
+            let when =
+                |state: &State, block| TrialSlot { counter: Some(counter), ..state.when(block, false) };
+            if let TrialStep::Stopped = self.extra(run, state, counting::PASSES, when)? {
+                return Ok(TrialStep::Stopped);
+            }
+        }
+        Ok(TrialStep::Done)
     }
 
     /// Trials after the measured ones: `trials` blocks of them.
@@ -235,7 +243,7 @@ impl Runner<'_> {
         run: &mut Run,
         state: &mut State,
         trials: u32,
-        when: fn(&State, u32) -> TrialSlot,
+        when: impl Fn(&State, u32) -> TrialSlot,
     ) -> Result<TrialStep> {
         let last = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         for block in last + 1..=last + trials {
@@ -244,7 +252,8 @@ impl Runner<'_> {
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
                 let when = when(state, block);
-                if when.counted && !self.plan.contenders[contender].runner.counts {
+                let contends = &self.plan.contenders[contender];
+                if when.counter.is_some_and(|counter| !counter.takes(contends)) {
                     continue;
                 }
                 if let TrialStep::Stopped = self.trial(run, state, when, contender)? {

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
 use dyno_protocol::{Job, Work};
-use dyno_record::Run;
+use dyno_record::{ContenderRecord, Run};
+use tempfile::TempDir;
 
-use super::counting::{counted, options};
 use super::keep::FinishedTrial;
 use super::sustain::RateSearch;
-use super::{Runner, State, TrialSlot, TrialStep, sync_scratch};
+use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
 use crate::trial::{Outcome, Report, Trial};
 
@@ -75,10 +75,11 @@ impl Runner<'_> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let counts = when.counted.then(|| self.scratch.trial()).transpose()?;
-        let (contender, conduct) = match &counts {
+        let counts = when.counter.map(|_| self.scratch.trial()).transpose()?;
+        let counts = when.counter.zip(counts.as_ref().map(TempDir::path));
+        let (contender, conduct) = match counts {
             None => (contender.clone(), self.conduct.clone()),
-            Some(folder) => (counted(contender, folder.path())?, options(self.conduct)),
+            Some((counter, folder)) => (counter.around(contender, folder)?, counter.options(self.conduct)),
         };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
@@ -110,12 +111,24 @@ impl Runner<'_> {
             *message = format!("{message}; {death}");
         }
         trial.left.iter().for_each(|left| self.observer.warn(left));
-        if let (true, Some(hello)) = (when.counted, &mut trial.hello) {
-            // It names a copy of its library, of which it knows no flags.
-            let known = run.contenders[index].hello.as_ref();
-            known.iter().for_each(|known| hello.build.clone_from(&known.build));
+        if let Some((counter, folder)) = counts {
+            self.take_counts(counter, folder, &mut trial, &run.contenders[index]);
         }
         Ok((trial, seeking))
+    }
+
+    /// Adds what was counted to the samples of a trial.
+    fn take_counts(&mut self, counter: Counter, folder: &Path, trial: &mut Trial, known: &ContenderRecord) {
+        if let Some((hello, known)) = trial.hello.as_mut().zip(known.hello.as_ref()) {
+            // It names a copy of its library, of which it knows no flags.
+            hello.build.clone_from(&known.build);
+        }
+        if trial.outcome == Outcome::Finished
+            && let Err(error) = counter.add(&mut trial.samples, folder)
+        {
+            let (label, events) = (&known.label, counter.events());
+            self.observer.warn(&format!("a trial of {label} has no {events}: {error:#}"));
+        }
     }
 
     /// Keeps the database of a trial that came to its end, where databases are kept.
