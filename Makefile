@@ -59,7 +59,7 @@ needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
 	-sh scripts/build-node.sh
-	-sh scripts/build-jvm.sh
+	sh scripts/build-jvm.sh || test $$? -eq 1
 
 # Clippy compiles the packages of the workspace for `lint`, and what comes of it is what `check` runs: nothing is
 # compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
@@ -86,6 +86,8 @@ check: lint
 	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
 	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
+	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
+	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 
 # What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
 TRIES ?= 10000

@@ -69,6 +69,12 @@ fn the_fifteen_tests_have_the_answers_of_sqlite() {
 }
 
 #[test]
+fn a_folder_with_other_letters_than_ascii_serves_in_the_locale_c() {
+    let Some(place) = place() else { return };
+    place.serves_in_the_locale_c(&["sqlite/sqlite-jdbc"]);
+}
+
+#[test]
 fn every_way_of_loading_stores_the_same_rows() {
     let Some(place) = place() else { return };
     let arguments = format!("--rows 3000 --trials 1 --quiet --with sqlite,{}", contenders().join(","));

@@ -191,6 +191,19 @@ impl Place {
         result
     }
 
+    /// Contenders run in a folder whose name has other letters than ASCII's, though the locale knows only these: some
+    /// languages take the encoding of paths from it.
+    pub fn serves_in_the_locale_c(&self, contenders: &[&str]) {
+        let folder = self.path("Größe");
+        fs::create_dir(&folder).unwrap();
+        let arguments =
+            format!("run speedtest --scale 0.01 --only 1 --trials 1 --quiet --with {}", contenders.join(","));
+        let mut command = self.command();
+        command.args(arguments.split_whitespace()).arg("--dir").arg(&folder).env("LC_ALL", "C");
+        Result::from(command.output().unwrap()).exits(0).without_panic();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{} is not empty", folder.display());
+    }
+
     /// Nothing may be left where databases go.
     pub fn assert_clean(&self) {
         let left: Vec<PathBuf> =
