@@ -109,13 +109,12 @@ impl Roster {
 
     /// Ends all agents, whose standard input ends.
     pub fn close(&self) {
-        let mut launchers = {
+        let launchers = {
             let mut members = self.lock();
             members.is_closed = true;
             members.launchers.iter_mut().filter_map(Option::take).collect::<Vec<_>>()
         };
-        launchers.iter_mut().for_each(Process::end_input);
-        launchers.into_iter().for_each(|launcher| drop(launcher.finish()));
+        end_all(launchers);
     }
 
     fn hear(&self, line: ReportLine) {
@@ -174,6 +173,16 @@ impl Roster {
         // It is killed, without the lock: that takes time.
         drop(ended);
     }
+}
+
+/// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then end.
+pub fn end_all(mut launchers: Vec<Process>) {
+    launchers.iter_mut().for_each(Process::end_input);
+    thread::scope(|scope| {
+        for launcher in launchers {
+            scope.spawn(|| launcher.finish());
+        }
+    });
 }
 
 fn silent(seat: &Seat) -> String {
