@@ -64,4 +64,5 @@ mod strangers;
 mod turns;
 mod tutorials;
 mod watching;
+mod why;
 mod words;

@@ -8,6 +8,7 @@ mod activity;
 mod agents;
 mod answer;
 mod breach;
+mod budget;
 mod calibration;
 mod class;
 mod columns;
@@ -41,6 +42,7 @@ pub use activity::{ActivitySample, Pressure};
 pub use agents::{AgentRecord, AgentShare};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
+pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
@@ -200,6 +202,10 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which a program around the runner counts what it does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
+    /// Whether there is a trial of each contender, after the measured ones, in which dyno looks at what its threads wait
+    /// for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub why: bool,
     /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
     /// for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -7,8 +7,8 @@ use clap::Args;
 use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
-use super::ShowOptions;
 use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
+use super::ShowOptions;
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -125,6 +125,10 @@ pub struct RunArgs {
     /// the digit: on a simulated processor (valgrind), some fifty times as slow
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
+    /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time of
+    /// each test divides; it also asks SQL engines for the plans of read statements
+    #[arg(long, help_heading = LONG, conflicts_with_all = ["processes", "on"])]
+    pub why: bool,
     /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave
     /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', help_heading = WORK)]

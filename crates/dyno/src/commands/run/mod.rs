@@ -21,6 +21,7 @@ mod trust;
 mod typed_contenders;
 mod typed_suite;
 mod watching;
+mod why;
 
 use std::path::Path;
 use std::time::Duration;

@@ -8,7 +8,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::fresh_seed;
 use dyno_record::{
-    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord, Schedule, Wanted,
+    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord,
+    Schedule, Wanted,
 };
 use dyno_suite::{Published, Suite, compared_with};
 
@@ -156,6 +157,7 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
         latency: arguments.latency,
         statements: arguments.statements,
         counts: arguments.counts || arguments.gate.iter().any(|limit| limit.quantity != "time"),
+        why: arguments.why,
         turns: !arguments.no_turns,
         sustain: arguments.sustain,
         warm_up: !arguments.no_warm_up,

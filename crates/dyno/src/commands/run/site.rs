@@ -54,6 +54,7 @@ impl Site {
             memory_bytes: request.limits.memory_bytes,
             interrupts,
             agents,
+            watches: false,
         };
         Ok(Site { machine, storage, scratch, options, before })
     }
