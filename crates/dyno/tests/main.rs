@@ -7,6 +7,7 @@ mod arrows;
 mod bad_input;
 mod builds;
 mod calibration;
+mod challenge;
 mod client_threads;
 mod clients;
 mod commands;

@@ -10,6 +10,7 @@ mod answer;
 mod breach;
 mod budget;
 mod calibration;
+mod circumstances;
 mod class;
 mod columns;
 mod contender;
@@ -44,6 +45,7 @@ pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
 pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
+pub use circumstances::Circumstances;
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
@@ -124,6 +126,9 @@ pub struct Run {
     /// Where the measured processes were asked to run.
     #[serde(default)]
     pub wanted: Wanted,
+    /// What a run of `dyno challenge` was given that should not matter; absent in every other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circumstances: Option<Circumstances>,
     /// Which processors were used, and at what priority.
     pub placement: Placement,
     /// The contenders, in the order in which they were named.

@@ -10,6 +10,7 @@ mod builds;
 mod calibration;
 mod cell;
 mod cells;
+mod challenge;
 mod changes;
 mod cohort;
 mod compare;
@@ -46,6 +47,7 @@ pub use calibration::{
     Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, RunLength, calibrate,
 };
 pub use cell::{Cell, CellStanding};
+pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, challenge};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use contradictions::contradictions;

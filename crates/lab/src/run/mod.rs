@@ -5,6 +5,7 @@
 //! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
 //! that is long: a crash loses seconds of work.
 
+mod circumstances;
 mod counting;
 mod interleaved;
 mod keep;
@@ -33,6 +34,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
+pub use circumstances::{can_fix_addresses, circumstances, under};
 pub use counting::can_count;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
