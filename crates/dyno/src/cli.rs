@@ -19,7 +19,7 @@ pub use results::{
     Colour, CompareArgs, ExportArgs, HistoryArgs, OutputFormat, ReportArgs, ScalingArgs, ShowArgs,
     ShowOptions, SiteArgs, VerifyArgs,
 };
-pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
+pub use run::{CalibrateArgs, ChallengeArgs, PlaceArgs, RerunArgs, RunArgs};
 pub use values::Caches;
 
 /// A dynamometer for database engines.
@@ -133,6 +133,12 @@ pub enum Command {
     /// Repeat a run: the same suite, parameters, contenders and order
     #[command(before_help = examples::RERUN)]
     Rerun(RerunArgs),
+    /// Repeat a run under changes that should not matter, and count in how many of them its claims survive
+    ///
+    /// dyno changes the size of the runners' environment, their addresses, the order of trials, the folder of the
+    /// databases and the CPUs. docs/challenge.md explains what a count shows and what it does not.
+    #[command(before_help = examples::CHALLENGE)]
+    Challenge(ChallengeArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
     ///
     /// dyno loads all rows or none. It never rounds a number and never truncates a text. docs/import.md explains what

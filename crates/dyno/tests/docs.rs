@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::common::{Place, repository};
 
 /// The first block of a language in a document.
-fn block(document: &str, language: &str) -> String {
+pub fn block(document: &str, language: &str) -> String {
     blocks(document, language).remove(0)
 }
 

@@ -19,3 +19,4 @@ pub mod run;
 pub mod scratch;
 pub mod server;
 pub mod trial;
+mod waits;

@@ -8,7 +8,9 @@ mod activity;
 mod agents;
 mod answer;
 mod breach;
+mod budget;
 mod calibration;
+mod circumstances;
 mod class;
 mod columns;
 mod contender;
@@ -41,7 +43,9 @@ pub use activity::{ActivitySample, Pressure};
 pub use agents::{AgentRecord, AgentShare};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
+pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
+pub use circumstances::Circumstances;
 pub use class::{CacheClass, Class, Commits};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ContenderRecord, OwnCache};
@@ -122,6 +126,9 @@ pub struct Run {
     /// Where the measured processes were asked to run.
     #[serde(default)]
     pub wanted: Wanted,
+    /// What a run of `dyno challenge` was given that should not matter; absent in every other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circumstances: Option<Circumstances>,
     /// Which processors were used, and at what priority.
     pub placement: Placement,
     /// The contenders, in the order in which they were named.
@@ -200,6 +207,10 @@ pub struct Schedule {
     /// Whether there are trials, after the measured ones, in which a program around the runner counts what it does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
+    /// Whether there is a trial of each contender, after the measured ones, in which dyno looks at what its threads wait
+    /// for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub why: bool,
     /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
     /// for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

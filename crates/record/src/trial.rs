@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ActivitySample, AgentShare, RateAttempt};
+use crate::{ActivitySample, AgentShare, RateAttempt, StatementPlan, TimeBudget};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,9 @@ pub struct TrialRecord {
     /// Whether a program around the runner counted what the sections did; it then takes no part in any figure but the counts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub counted: bool,
+    /// Whether dyno looked at what the threads waited for; it then takes no part in any figure but the budgets.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub watched: bool,
     /// When it began, in nanoseconds since the run began.
     pub began_ns: u64,
     /// What others took of the CPUs meanwhile; absent where the kernel does not report it, and in older files.
@@ -35,6 +38,9 @@ pub struct TrialRecord {
     pub agents: Vec<AgentShare>,
     /// The samples, in the order of the tests.
     pub samples: Vec<SampleRecord>,
+    /// The plans of the tests' read statements, where dyno asked for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<StatementPlan>,
     /// Why it did not finish; absent if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -104,6 +110,9 @@ pub struct SampleRecord {
     /// What the metronome took between these slices, in nanoseconds: the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
+    /// How the section's time divides, where dyno looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<TimeBudget>,
 }
 
 impl TrialRecord {
@@ -114,12 +123,12 @@ impl TrialRecord {
 
     /// True if it comes after the measured trials and takes no part in figures of time.
     pub fn is_extra(&self) -> bool {
-        self.latency || self.counted
+        self.latency || self.counted || self.watched
     }
 
     /// Whether counts may rest on it.
     pub fn may_count(&self) -> bool {
-        self.block > 0 && !self.latency
+        self.block > 0 && !self.latency && !self.watched
     }
 }
 

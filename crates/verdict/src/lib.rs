@@ -10,6 +10,7 @@ mod builds;
 mod calibration;
 mod cell;
 mod cells;
+mod challenge;
 mod changes;
 mod cohort;
 mod compare;
@@ -46,6 +47,7 @@ pub use calibration::{
     Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, RunLength, calibrate,
 };
 pub use cell::{Cell, CellStanding};
+pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, challenge};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use contradictions::contradictions;
@@ -65,9 +67,10 @@ pub use summary::SummaryVerdict;
 pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, EncryptedPages,
-    EncryptionTrouble, InvariantVerdict, Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome,
-    PerMinute, Percentiles, Probe, Probed, PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict,
-    SafetyChange, Searched, Second, Seen, StatementLine, Survived, Sustained, SustainedLine, Timeline,
-    TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan,
+    CutRuns, Debt, DebtLine, Durability, EncryptedPages, EncryptionTrouble, InvariantVerdict, Invariants,
+    Ladder, Latency, LatencyLine, LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed,
+    PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict, SafetyChange, Searched, Second, Seen,
+    StatementLine, Survived, Sustained, SustainedLine, TimeBudgets, Timeline, TimelineLine, Try, Views,
+    next_rate,
 };

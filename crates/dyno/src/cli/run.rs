@@ -7,8 +7,8 @@ use clap::Args;
 use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
-use super::ShowOptions;
 use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
+use super::{ShowOptions, TextFormat};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -125,6 +125,10 @@ pub struct RunArgs {
     /// the digit: on a simulated processor (valgrind), some fifty times as slow
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
+    /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time of
+    /// each test divides; it also asks SQL engines for the plans of read statements
+    #[arg(long, help_heading = LONG, conflicts_with_all = ["processes", "on"])]
+    pub why: bool,
     /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave
     /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', help_heading = WORK)]
@@ -226,4 +230,36 @@ pub struct RerunArgs {
     /// How the results are printed
     #[command(flatten)]
     pub show: ShowOptions,
+}
+
+/// Arguments of `dyno challenge`.
+#[derive(Debug, Args)]
+pub struct ChallengeArgs {
+    /// The run file whose claims to challenge
+    pub run: PathBuf,
+    /// How many changed runs
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Measure each contender exactly this many times in each changed run [default: as in the run]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    /// How long each changed run measures at most: 30s [default: as in the run]
+    #[arg(long, value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// A folder for databases; with several, as --dir A --dir B, the changed runs take turns: they may be on different
+    /// file systems [default: $TMPDIR, else /var/tmp]
+    #[arg(long)]
+    pub dir: Vec<PathBuf>,
+    /// How long one test may take before dyno ends its trial [default: as in the run]
+    #[arg(long, value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Load and run what the run file names outside of its private database, as with dyno rerun
+    #[arg(long)]
+    pub trust: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    pub format: TextFormat,
+    /// Do not say which changed run begins
+    #[arg(long, short)]
+    pub quiet: bool,
 }

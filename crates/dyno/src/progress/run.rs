@@ -141,10 +141,14 @@ impl Progress {
 
 /// The purpose of a trial whose time is part of no figure.
 fn purpose(trial: &TrialRecord) -> &'static str {
-    match (trial.counted, trial.latency) {
-        (true, _) => " (counting)",
-        (_, true) => " (timing each operation)",
-        _ => "",
+    if trial.counted {
+        " (counting)"
+    } else if trial.latency {
+        " (timing each operation)"
+    } else if trial.watched {
+        " (looking at what it waits for)"
+    } else {
+        ""
     }
 }
 

@@ -139,7 +139,7 @@ impl Readings {
 }
 
 /// Now, on the system's monotonic clock, in nanoseconds.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -24,11 +24,19 @@ const FILES: &str = "DYNO_COUNTS";
 /// # Errors
 /// One is not, with the command that installs it.
 pub fn can_count() -> Result<()> {
-    for (program, package) in [("valgrind", "valgrind"), ("setarch", "util-linux")] {
+    are_here("--counts", &[("valgrind", "valgrind"), ("setarch", "util-linux")])
+}
+
+/// Checks that programs are here that something needs, each with the package that has it.
+///
+/// # Errors
+/// One is not, with the command that installs it.
+pub(super) fn are_here(what: &str, programs: &[(&str, &str)]) -> Result<()> {
+    for (program, package) in programs {
         let found =
             Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !found.is_ok_and(|status| status.success()) {
-            bail!("--counts needs {program}, which is not here; on Debian: apt-get install {package}");
+            bail!("{what} needs {program}, which is not here; on Debian: apt-get install {package}");
         }
     }
     Ok(())

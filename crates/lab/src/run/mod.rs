@@ -5,11 +5,13 @@
 //! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
 //! that is long: a crash loses seconds of work.
 
+mod circumstances;
 mod counting;
 mod interleaved;
 mod keep;
 mod kept_databases;
 mod one_trial;
+mod plans;
 mod stop;
 mod sustain;
 mod turns;
@@ -32,6 +34,7 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
+pub use circumstances::{can_fix_addresses, circumstances, under};
 pub use counting::can_count;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
@@ -103,6 +106,8 @@ struct TrialSlot {
     latency: bool,
     /// True if a program around the runner counts what it does.
     counted: bool,
+    /// True if dyno looks at what its threads wait for, and asks for plans.
+    watched: bool,
     /// In nanoseconds since the run began.
     began_ns: u64,
 }
@@ -121,7 +126,13 @@ struct State {
 
 impl State {
     fn when(&self, block: u32, latency: bool) -> TrialSlot {
-        TrialSlot { block, latency, counted: false, began_ns: nanoseconds(self.began.elapsed()) }
+        TrialSlot {
+            block,
+            latency,
+            counted: false,
+            watched: false,
+            began_ns: nanoseconds(self.began.elapsed()),
+        }
     }
 
     /// Those that have not failed too often.
@@ -180,8 +191,10 @@ impl Runner<'_> {
             };
             if let Some(ended) = stop.decide(block, is_precise) {
                 run.ended = ended;
-                if let TrialStep::Done = self.latencies(run, &mut state)? {
-                    self.counts(run, &mut state)?;
+                if let TrialStep::Done = self.latencies(run, &mut state)?
+                    && let TrialStep::Done = self.counts(run, &mut state)?
+                {
+                    self.why(run, &mut state)?;
                 }
                 break;
             }
@@ -223,10 +236,16 @@ impl Runner<'_> {
         self.extra(run, state, trials, |state, block| state.when(block, true))
     }
 
-    /// After all others, the trials in which a program around the runner counts.
+    /// After those, the trials in which a program around the runner counts.
     fn counts(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
         let trials = if run.schedule.counts { counting::PASSES } else { 0 };
         self.extra(run, state, trials, |state, block| TrialSlot { counted: true, ..state.when(block, false) })
+    }
+
+    /// After all others, the trial in which dyno looks at what the threads wait for.
+    fn why(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
+        let trials = u32::from(run.schedule.why);
+        self.extra(run, state, trials, |state, block| TrialSlot { watched: true, ..state.when(block, false) })
     }
 
     /// Trials after the measured ones: `trials` blocks of them.
@@ -240,13 +259,13 @@ impl Runner<'_> {
         let last = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         for block in last + 1..=last + trials {
             self.save(run);
-            let mut order: Vec<usize> = state.alive().collect();
+            let kind = when(state, block);
+            // Before they are shuffled: the order follows from the seed and those that take part.
+            let mut order: Vec<usize> =
+                state.alive().filter(|&contender| self.takes_part(kind, contender)).collect();
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
                 let when = when(state, block);
-                if when.counted && !self.plan.contenders[contender].runner.counts {
-                    continue;
-                }
                 if let TrialStep::Stopped = self.trial(run, state, when, contender)? {
                     run.ended = Ended::Interrupted;
                     return Ok(TrialStep::Stopped);
@@ -255,6 +274,12 @@ impl Runner<'_> {
             run.elapsed_ns = nanoseconds(state.began.elapsed());
         }
         Ok(TrialStep::Done)
+    }
+
+    /// True if a contender has a trial of this kind.
+    fn takes_part(&self, kind: TrialSlot, contender: usize) -> bool {
+        let contender = &self.plan.contenders[contender];
+        (!kind.counted || contender.runner.counts) && (!kind.watched || !contender.engine.harness)
     }
 
     /// Saves the record between trials. A failure is reported and the run goes on: what was saved before is

@@ -4,15 +4,17 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
+use dyno_engine::Contender;
 use dyno_protocol::{Job, Work};
 use dyno_record::Run;
 
 use super::counting::{counted, options};
 use super::keep::FinishedTrial;
+use super::plans::PlanTests;
 use super::sustain::RateSearch;
 use super::{Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
-use crate::trial::{Outcome, Report, Trial};
+use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
 impl Runner<'_> {
     /// Runs one trial by itself and adds it to the record.
@@ -75,10 +77,10 @@ impl Runner<'_> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let counts = when.counted.then(|| self.scratch.trial()).transpose()?;
-        let (contender, conduct) = match &counts {
-            None => (contender.clone(), self.conduct.clone()),
-            Some(folder) => (counted(contender, folder.path())?, options(self.conduct)),
+        let extra = (when.counted || when.watched).then(|| self.scratch.trial()).transpose()?;
+        let (contender, conduct) = match &extra {
+            Some(folder) if when.counted => (counted(contender, folder.path())?, options(self.conduct)),
+            _ => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
         };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
@@ -90,15 +92,17 @@ impl Runner<'_> {
         if let Some(served) = &served {
             self.conduct.serve(contender, &mut job, served, self.servers)?;
         }
-        if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
-            ask_for_intervals(&mut job, every);
-        }
-        if run.schedule.statements && contender.runner.statements {
-            ask_for_statements(&mut job);
-        }
+        self.ask_for_more(contender, run, &mut job);
+        let dialect = &contender.engine.dialect;
+        let plans = match &extra {
+            Some(folder) if when.watched => PlanTests::add_to(&mut job, dialect, folder.path())?,
+            _ => PlanTests::default(),
+        };
         let observer = &mut *self.observer;
         let mut trial = conduct.run_whole(contender, &job, served.as_ref(), |report| match report {
-            Report::Begins(test) => observer.test_begins(test, run),
+            Report::Begins(test) => {
+                plans.own(test).into_iter().for_each(|test| observer.test_begins(test, run));
+            }
             Report::Interval(interval) => observer.interval(&interval, run),
         })?;
         let started =
@@ -110,12 +114,25 @@ impl Runner<'_> {
             *message = format!("{message}; {death}");
         }
         trial.left.iter().for_each(|left| self.observer.warn(left));
+        if let Some(refused) = plans.take_from(&mut trial, dialect) {
+            self.observer.warn(&format!("{}: {refused}", contender.label));
+        }
         if let (true, Some(hello)) = (when.counted, &mut trial.hello) {
             // It names a copy of its library, of which it knows no flags.
             let known = run.contenders[index].hello.as_ref();
             known.iter().for_each(|known| hello.build.clone_from(&known.build));
         }
         Ok((trial, seeking))
+    }
+
+    /// Has the runner report more than samples, where it can and the run asks for it.
+    fn ask_for_more(&self, contender: &Contender, run: &Run, job: &mut Job) {
+        if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
+            ask_for_intervals(job, every);
+        }
+        if run.schedule.statements && contender.runner.statements {
+            ask_for_statements(job);
+        }
     }
 
     /// Keeps the database of a trial that came to its end, where databases are kept.

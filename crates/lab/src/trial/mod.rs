@@ -23,13 +23,14 @@ use dyno_engine::Contender;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
-use dyno_record::{AgentShare, Answer, Others, Placement, Sharing};
+use dyno_record::{AgentShare, Answer, Others, Placement, Sharing, StatementPlan};
 
 use crate::around::{ActivityMonitor, Readings};
 use crate::content::Mapped;
 use crate::interference::Watched;
 use crate::placement;
 use crate::scratch::Scratch;
+use crate::waits::{Looks, WaitWatch};
 use running::{Pause, Running};
 
 pub use ask::Reply;
@@ -56,6 +57,10 @@ pub struct Trial {
     pub agents: Vec<AgentShare>,
     /// What else went on meanwhile.
     pub(crate) readings: Readings,
+    /// The plans of the tests' read statements, where dyno asked for them.
+    pub(crate) plans: Vec<StatementPlan>,
+    /// What its threads and its server's did, where dyno looked.
+    pub(crate) looks: Looks,
     /// How it ended.
     pub outcome: Outcome,
     /// True if the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
@@ -132,6 +137,8 @@ pub struct TrialOptions {
     pub interrupts: Interrupts,
     /// The agents that drive the clients of mixes that are divided; none: processes of this machine do.
     pub agents: Option<AgentPool>,
+    /// Whether dyno looks at what the threads of runners and servers wait for.
+    pub watches: bool,
 }
 
 impl TrialOptions {
@@ -144,6 +151,7 @@ impl TrialOptions {
             memory_bytes: None,
             interrupts: Interrupts::default(),
             agents: None,
+            watches: false,
         })
     }
 
@@ -182,7 +190,10 @@ impl TrialOptions {
         let before = watched.moment();
         let mut running = Running::start(self, &contender.runner.command(), contender, text, job)?;
         let watch = ActivityMonitor::begin(job);
+        let server = job.server.as_ref().and_then(|server| server.process);
+        let waits = running.process().filter(|_| self.watches).map(|runner| WaitWatch::begin(runner, server));
         running.go_on(&mut on_report);
+        let looks = waits.map(WaitWatch::end).unwrap_or_default();
         let by_agents = running.agents.is_some();
         let trial = running.finish();
         let readings = watch.end();
@@ -191,7 +202,7 @@ impl TrialOptions {
             return Ok(trial);
         }
         let others = before.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));
-        Ok(Trial { others, readings, ..trial })
+        Ok(Trial { others, readings, looks, ..trial })
     }
 
     /// Runs a trial of a job with turns; `give` says how many operations each turn has, by how far the runner is.

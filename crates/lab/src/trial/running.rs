@@ -204,6 +204,11 @@ impl Running {
         Pause::Over
     }
 
+    /// The number of the runner's process, if it is on this machine.
+    pub fn process(&self) -> Option<u32> {
+        self.members[0].process.identity().map(|(process, _)| process)
+    }
+
     fn reader(&self) -> &Reader {
         &self.members[0].reader
     }

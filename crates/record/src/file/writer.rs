@@ -202,12 +202,14 @@ mod tests {
             block: 1,
             latency: false,
             counted: false,
+            watched: false,
             contender: 0,
             began_ns: 1,
             others: None,
             beat_ns: None,
             agents: Vec::new(),
             samples: Vec::new(),
+            plans: Vec::new(),
             failure,
         };
         run.trials.push(trial);

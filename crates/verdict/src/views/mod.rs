@@ -20,6 +20,7 @@ mod stalls;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod why;
 
 use dyno_record::Run;
 use schemars::JsonSchema;
@@ -43,6 +44,7 @@ pub use published::{PublishedFigures, PublishedPoint, PublishedSeries};
 pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
+pub use why::{BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan, TimeBudgets};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,6 +88,9 @@ pub struct Views {
     /// Work that stores deferred, one entry for each test that settles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub debts: Vec<Debt>,
+    /// How the time of tests divides, and plans, if dyno looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<TimeBudgets>,
     /// Figures that others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedFigures>,
@@ -107,6 +112,7 @@ impl Views {
             sustained: sustained::sustained(run, tests),
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
+            why: why::why(run, tests),
             published: published::published(run, tests),
         }
     }

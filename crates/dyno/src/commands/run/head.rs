@@ -58,6 +58,7 @@ pub fn begin(
         schedule: request.schedule,
         limits: request.limits,
         wanted: request.wanted,
+        circumstances: request.circumstances,
         calibration: kept_calibration(&site.machine),
         machine: site.machine.clone(),
         agents,

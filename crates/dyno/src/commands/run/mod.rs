@@ -1,5 +1,6 @@
 //! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
 
+mod challenge;
 mod checked;
 mod contenders;
 mod counted;
@@ -21,6 +22,7 @@ mod trust;
 mod typed_contenders;
 mod typed_suite;
 mod watching;
+mod why;
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,6 +46,7 @@ use measuring::Measuring;
 use request::{RunRequest, again};
 use site::Site;
 
+pub(super) use challenge::execute as challenge;
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};
 

@@ -8,7 +8,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::fresh_seed;
 use dyno_record::{
-    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord, Schedule, Wanted,
+    Circumstances, FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord,
+    Schedule, Wanted,
 };
 use dyno_suite::{Published, Suite, compared_with};
 
@@ -41,6 +42,8 @@ pub struct RunRequest {
     pub schedule: Schedule,
     pub limits: Limits,
     pub wanted: Wanted,
+    /// What was changed that should not matter, in runs of `dyno challenge`.
+    pub circumstances: Option<Circumstances>,
     /// True if the suite chose the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
     /// Those of the suite's contenders that are not to be had here.
@@ -93,6 +96,7 @@ pub fn typed(arguments: &RunArgs, step: RunStep, home: &Home, registry: &Registr
         schedule: schedule(arguments)?,
         limits: limits(arguments, &suite, step.delay),
         wanted: wanted(&arguments.place, Wanted::default()),
+        circumstances: None,
         origin: Origin {
             name: suite.path.display().to_string(),
             contenders: is_foreign && is_by_suite(arguments),
@@ -156,6 +160,7 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
         latency: arguments.latency,
         statements: arguments.statements,
         counts: arguments.counts || arguments.gate.iter().any(|limit| limit.quantity != "time"),
+        why: arguments.why,
         turns: !arguments.no_turns,
         sustain: arguments.sustain,
         warm_up: !arguments.no_warm_up,
@@ -214,6 +219,7 @@ pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) 
         },
         limits: old.limits,
         wanted: wanted(&arguments.place, old.wanted),
+        circumstances: None,
         by_suite: false,
         left_out: Vec::new(),
         rungs: old.suite.rungs,
