@@ -65,9 +65,9 @@ pub use summary::SummaryVerdict;
 pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, EncryptedPages,
-    EncryptionTrouble, InvariantVerdict, Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome,
-    PerMinute, Percentiles, Probe, Probed, PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict,
-    SafetyChange, Searched, Second, Seen, StatementLine, Survived, Sustained, SustainedLine, Timeline,
-    TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, CountRange, CutRuns, Debt, DebtLine, Durability,
+    EncryptedPages, EncryptionTrouble, InvariantVerdict, Invariants, Ladder, Latency, LatencyLine,
+    LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed, PublishedFigures, PublishedPoint,
+    PublishedSeries, RungVerdict, SafetyChange, Searched, Second, Seen, StatementLine, Survived, Sustained,
+    SustainedLine, Timeline, TimelineLine, TrafficLine, TrafficShare, TrafficTest, Try, Views, next_rate,
 };

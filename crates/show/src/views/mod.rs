@@ -19,6 +19,7 @@ mod settings;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
 
 use dyno_verdict::{JointVerdict, Verdict};
 
@@ -28,7 +29,7 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 15] = [
+const VIEWS: [Parts; 16] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -41,6 +42,7 @@ const VIEWS: [Parts; 15] = [
     probes::PARTS,
     latency::PARTS,
     statements::PARTS,
+    traffic::PARTS,
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,

@@ -12,6 +12,7 @@ mod ladder;
 mod latency;
 mod percentiles;
 mod plaintext;
+mod predicted;
 mod probes;
 mod published;
 pub(crate) mod scaling;
@@ -20,6 +21,7 @@ mod stalls;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
 
 use dyno_record::Run;
 use schemars::JsonSchema;
@@ -43,6 +45,7 @@ pub use published::{PublishedFigures, PublishedPoint, PublishedSeries};
 pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
+pub use traffic::{CountRange, TrafficLine, TrafficShare, TrafficTest};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +83,9 @@ pub struct Views {
     /// The highest rates at which a target holds, one for each test whose rate was sought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sustained: Vec<Sustained>,
+    /// What contenders and their servers said to each other, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficTest>,
     /// Throughput second by second, one entry for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
@@ -105,6 +111,7 @@ impl Views {
             durability: durability::durability(run),
             latency: latency::latency(run),
             sustained: sustained::sustained(run, tests),
+            traffic: traffic::traffic(run),
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
             published: published::published(run, tests),
