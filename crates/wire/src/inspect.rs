@@ -25,6 +25,7 @@ pub enum Passage {
 /// Sees all bytes that go through a proxy, in the order in which the client sends and receives them: those of a client
 /// before they are delayed, those of a server after that.
 pub trait Inspector: Debug + Send + Sync {
-    /// Decides about the bytes of one read from a connection, by its number: the proxy numbers them from 0 as they come.
+    /// Decides about the bytes of one read from a connection, by its number: the proxy numbers them from 0 as they
+    /// come.
     fn inspect(&self, connection: u64, origin: Origin, bytes: &[u8]) -> Passage;
 }

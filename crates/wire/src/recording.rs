@@ -32,8 +32,8 @@ pub(crate) struct RecordedRead {
 }
 
 impl Recording {
-    /// Forgets all that was recorded, and gives the connections: in each, what was read in the order in which the client
-    /// sent and received it. `None` if there was more than a recording holds.
+    /// Forgets all that was recorded, and gives the connections: in each, what was read in the order in which the
+    /// client sent and received it. `None` if there was more than a recording holds.
     pub(crate) fn take(&self) -> Option<Vec<Vec<RecordedRead>>> {
         let kept = std::mem::take(&mut *self.lock());
         (!kept.is_over).then_some(kept.connections)

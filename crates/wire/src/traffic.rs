@@ -27,8 +27,8 @@ pub struct Traffic {
     pub obstacle: Option<Obstacle>,
 }
 
-/// A statement as the server saw it, and how often. Where a text differs from another by numbers and quoted texts alone, both
-/// count as the first of them.
+/// A statement as the server saw it, and how often. Where a text differs from another by numbers and quoted texts
+/// alone, both count as the first of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentText {
     /// The text.
@@ -65,8 +65,8 @@ impl Traffic {
     }
 }
 
-/// Counts and forgets what was recorded: what clients sent within each window of the monotonic clock, in nanoseconds, with
-/// what they received for it. Windows follow one another. `None` if there was more than a recording holds.
+/// Counts and forgets what was recorded: what clients sent within each window of the monotonic clock, in nanoseconds,
+/// with what they received for it. Windows follow one another. `None` if there was more than a recording holds.
 pub fn count(
     recording: &Recording,
     protocol: WireProtocol,

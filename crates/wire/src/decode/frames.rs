@@ -7,8 +7,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Adds bytes. `length` gives a message's size from the first bytes of it, or `None` where these are too few; `each` is
-    /// called with each message that is whole, and may end the reading.
+    /// Adds bytes. `length` gives a message's size from the first bytes of it, or `None` where these are too few;
+    /// `each` is called with each message that is whole, and may end the reading.
     pub fn add<E>(
         &mut self,
         bytes: &[u8],

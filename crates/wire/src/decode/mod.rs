@@ -1,4 +1,5 @@
-//! Reads what clients ask of servers out of the bytes of a connection: PostgreSQL's protocol 3, and that of MySQL and MariaDB.
+//! Reads what clients ask of servers out of the bytes of a connection: PostgreSQL's protocol 3, and that of MySQL and
+//! MariaDB.
 //!
 //! It reads no more than statements and preparations need. Bytes may come in pieces of any size; the pieces make no
 //! difference. Nothing that either side sends makes it panic.

@@ -1,5 +1,5 @@
-//! The protocol of MySQL and MariaDB, as far as a client's requests go: packets of three bytes of length, a number in their
-//! sequence, and a body, of which a command's first byte says what it asks.
+//! The protocol of MySQL and MariaDB, as far as a client's requests go: packets of three bytes of length, a number in
+//! their sequence, and a body, of which a command's first byte says what it asks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

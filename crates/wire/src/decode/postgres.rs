@@ -1,5 +1,5 @@
-//! PostgreSQL's protocol 3, as far as a client's requests go: a start-up message, and then messages of a letter, a length
-//! and a body (the manual's chapter "Frontend/Backend Protocol").
+//! PostgreSQL's protocol 3, as far as a client's requests go: a start-up message, and then messages of a letter, a
+//! length and a body (the manual's chapter "Frontend/Backend Protocol").
 
 use std::collections::HashMap;
 use std::sync::Arc;
