@@ -248,6 +248,10 @@ pub struct ConformanceArgs {
     /// Contenders whose runners to check
     #[arg(required = true)]
     pub contenders: Vec<String>,
+    /// Let the way to the server fail in place of the checks, and print what each driver does: the server restarts, the
+    /// connection is cut in a commit, answers stay away, a statement takes too long
+    #[arg(long, conflicts_with = "only")]
+    pub faults: bool,
     /// Only checks of duties whose words hold TEXT, such as "import"; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,

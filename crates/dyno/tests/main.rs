@@ -51,6 +51,7 @@ mod reliability;
 mod report;
 mod report_views;
 mod rig;
+mod round_trips;
 mod runaways;
 mod server_import;
 mod server_ladder;

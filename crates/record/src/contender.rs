@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EncryptionProof, Executed, Isolated, ProbeRecord, Safety, Tuning};
+use crate::{EncryptionProof, Executed, Isolated, ProbeRecord, Safety, TrafficRecord, Tuning};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +77,9 @@ pub struct ContenderRecord {
     /// What probes of its isolation brought back; empty of runs in which one client works at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeRecord>,
+    /// What it and its server said to each other, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficRecord>,
     /// By which share its runner was made slower, to find out which differences the machine can show; absent where its name
     /// does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

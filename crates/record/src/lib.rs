@@ -33,6 +33,7 @@ mod storage;
 mod suite;
 mod survival;
 mod sustain;
+mod traffic;
 mod trial;
 mod tuning;
 
@@ -75,6 +76,7 @@ pub use suite::{
 };
 pub use survival::{EVIDENCE, FIRST_FAIR, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
 pub use sustain::{RateAttempt, Target};
+pub use traffic::{SentStatement, TrafficCounts, TrafficRecord};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 pub use tuning::Tuning;
 
@@ -211,6 +213,9 @@ pub struct Schedule {
     /// for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub why: bool,
+    /// Whether dyno counts, before the first block, what contenders and their servers say to each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub round_trips: bool,
     /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
     /// for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

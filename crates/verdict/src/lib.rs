@@ -68,9 +68,9 @@ pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
     AddedTime, Against, Anomaly, BackgroundActivity, BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan,
-    CutRuns, Debt, DebtLine, Durability, EncryptedPages, EncryptionTrouble, InvariantVerdict, Invariants,
-    Ladder, Latency, LatencyLine, LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed,
+    CountRange, CutRuns, Debt, DebtLine, Durability, EncryptedPages, EncryptionTrouble, InvariantVerdict,
+    Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed,
     PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict, SafetyChange, Searched, Second, Seen,
-    StatementLine, Survived, Sustained, SustainedLine, TimeBudgets, Timeline, TimelineLine, Try, Views,
-    next_rate,
+    StatementLine, Survived, Sustained, SustainedLine, TimeBudgets, Timeline, TimelineLine, TrafficLine,
+    TrafficShare, TrafficTest, Try, Views, next_rate,
 };

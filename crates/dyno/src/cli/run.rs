@@ -121,6 +121,10 @@ pub struct RunArgs {
     /// two more readings of the clock
     #[arg(long, help_heading = LONG)]
     pub statements: bool,
+    /// Count, before the trials, what each operation takes on the way to a server: statements, round trips, bytes,
+    /// preparations. One client does some operations of each class through a proxy that records them, twice
+    #[arg(long, help_heading = LONG)]
+    pub round_trips: bool,
     /// After the measured trials, run two more that count instructions and system calls within the timed sections, to
     /// the digit: on a simulated processor (valgrind), some fifty times as slow
     #[arg(long, help_heading = LONG)]

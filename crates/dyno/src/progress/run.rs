@@ -213,6 +213,10 @@ impl Observer for Progress {
         ));
     }
 
+    fn traffic_begins(&mut self, contender: usize, run: &Run) {
+        self.say(&format!("counting the round trips of {}", run.contenders[contender].label));
+    }
+
     fn block_begins(&mut self, block: u32, _run: &Run) {
         self.print_times();
         self.now.block = block;

@@ -52,6 +52,8 @@ pub trait Observer {
     fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
     /// The transactions of a contender (by position) are about to be probed for anomalies, before the first block.
     fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// What a contender (by position) and its server say to each other is about to be counted, before the first block.
+    fn traffic_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
     /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the budget

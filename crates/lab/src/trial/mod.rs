@@ -36,7 +36,7 @@ use running::{Pause, Running};
 pub use ask::Reply;
 pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
 pub use rounds::Pace;
-pub use servers::Servers;
+pub use servers::{InspectedServer, Servers};
 
 /// What came out of a trial.
 #[derive(Debug, Default)]

@@ -1,12 +1,13 @@
 //! The way of clients to their servers, on which dyno makes each round trip longer.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{Protocol, ScratchServer};
 use dyno_protocol::Server;
-use dyno_wire::{Proxy, ServerPlace};
+use dyno_wire::{Inspector, Proxy, ServerPlace};
 
 /// The socket's name in PostgreSQL's folder of sockets, but for the port.
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
@@ -19,6 +20,8 @@ const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode",
 #[derive(Debug)]
 pub struct Network {
     round_trip: Duration,
+    /// Sees all bytes, if there is one.
+    inspector: Option<Arc<dyn Inspector>>,
     /// Where their sockets are.
     folder: PathBuf,
     proxies: Vec<(ServerPlace, Proxy)>,
@@ -27,7 +30,12 @@ pub struct Network {
 impl Network {
     /// Adds `round_trip` to each round trip. `folder` is a folder of the run.
     pub fn new(round_trip: Duration, folder: &Path) -> Network {
-        Network { round_trip, folder: folder.to_owned(), proxies: Vec::new() }
+        Network { round_trip, inspector: None, folder: folder.to_owned(), proxies: Vec::new() }
+    }
+
+    /// The same with an inspector of all bytes.
+    pub fn inspected(self, inspector: Arc<dyn Inspector>) -> Network {
+        Network { inspector: Some(inspector), ..self }
     }
 
     /// The same server, reached through a proxy.
@@ -48,7 +56,8 @@ impl Network {
                     }
                     _ => SOCKET.to_owned(),
                 };
-                let proxy = Proxy::start(place.clone(), self.round_trip, &self.folder, &socket)?;
+                let inspector = self.inspector.clone();
+                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &self.folder, &socket)?;
                 self.proxies.push((place, proxy));
                 self.proxies.len() - 1
             }
@@ -95,7 +104,7 @@ fn check(server: &Server, place: &ServerPlace) -> Result<()> {
         .any(|(name, mode)| server.options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case(mode)));
     ensure!(
         !compares || matches!(place, ServerPlace::Socket(_)),
-        "--delay leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
+        "dyno's proxy leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
          certificate; verify-ca (VERIFY_CA of MySQL) checks the certificate without the name"
     );
     Ok(())

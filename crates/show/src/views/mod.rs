@@ -19,6 +19,7 @@ mod settings;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
 mod why;
 
 use dyno_verdict::{JointVerdict, Verdict};
@@ -42,6 +43,7 @@ const VIEWS: [Parts; 16] = [
     probes::PARTS,
     latency::PARTS,
     statements::PARTS,
+    traffic::PARTS,
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,

@@ -12,6 +12,7 @@ mod ladder;
 mod latency;
 mod percentiles;
 mod plaintext;
+mod predicted;
 mod probes;
 mod published;
 pub(crate) mod scaling;
@@ -20,6 +21,7 @@ mod stalls;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
 mod why;
 
 use dyno_record::Run;
@@ -44,6 +46,7 @@ pub use published::{PublishedFigures, PublishedPoint, PublishedSeries};
 pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
+pub use traffic::{CountRange, TrafficLine, TrafficShare, TrafficTest};
 pub use why::{BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan, TimeBudgets};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
@@ -82,6 +85,9 @@ pub struct Views {
     /// The highest rates at which a target holds, one for each test whose rate was sought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sustained: Vec<Sustained>,
+    /// What contenders and their servers said to each other, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficTest>,
     /// Throughput second by second, one entry for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
@@ -110,6 +116,7 @@ impl Views {
             durability: durability::durability(run),
             latency: latency::latency(run),
             sustained: sustained::sustained(run, tests),
+            traffic: traffic::traffic(run),
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
             why: why::why(run, tests),

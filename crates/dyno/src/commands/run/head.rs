@@ -180,6 +180,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         cache: None,
         proof: None,
         probes: Vec::new(),
+        traffic: Vec::new(),
         slowdown: contender.slowdown,
         apart: None,
         apart_writing: None,

@@ -18,6 +18,7 @@ mod request;
 mod site;
 mod sustain;
 mod timed_statements;
+mod traffic;
 mod trust;
 mod typed_contenders;
 mod typed_suite;

@@ -159,6 +159,7 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
         timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
         latency: arguments.latency,
         statements: arguments.statements,
+        round_trips: arguments.round_trips,
         counts: arguments.counts || arguments.gate.iter().any(|limit| limit.quantity != "time"),
         why: arguments.why,
         turns: !arguments.no_turns,
