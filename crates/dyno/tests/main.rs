@@ -9,6 +9,7 @@ mod builds;
 mod calibration;
 mod client_threads;
 mod clients;
+mod clusters;
 mod commands;
 mod common;
 mod conformance;

@@ -1,6 +1,7 @@
 //! Verdicts as text: tables, CSV, JSON, Markdown, and the page ([`report`]). Nothing here decides anything.
 
 pub mod calibration;
+pub mod clusters;
 pub mod comparison;
 mod csv_column;
 mod csv_lines;

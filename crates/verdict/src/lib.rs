@@ -11,6 +11,7 @@ mod calibration;
 mod cell;
 mod cells;
 mod changes;
+mod clusters;
 mod cohort;
 mod compare;
 mod contradictions;
@@ -46,6 +47,7 @@ pub use calibration::{
     Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, RunLength, calibrate,
 };
 pub use cell::{Cell, CellStanding};
+pub use clusters::{ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use contradictions::contradictions;

@@ -46,6 +46,7 @@ use site::Site;
 
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};
+pub(super) use typed_contenders::name_nodes;
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
