@@ -10,13 +10,9 @@ use crate::units::{duration, percent, whole};
 pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<String> {
     let mut lines: Vec<String> = subject.shape.map(headings::cluster).into_iter().collect();
     if let Some(promised) = &subject.promised {
-        let nodes = promised.nodes.map_or_else(String::new, |nodes| format!(" and {}", nodes.words()));
-        lines.push(format!(
-            "its settings promise that commits survive {}{nodes} ({}): {}",
-            promised.level.name(),
-            promised.known(),
-            promised.why
-        ));
+        let nodes = promised.nodes.map_or_else(String::new, |nodes| format!(", and {}", nodes.words()));
+        let (level, known) = (promised.name(), promised.known());
+        lines.push(format!("commits survive by its settings: {level}{nodes} ({known}): {}", promised.why));
     }
     if verdict.is_sound {
         lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
