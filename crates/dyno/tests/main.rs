@@ -10,6 +10,7 @@ mod calibration;
 mod challenge;
 mod client_threads;
 mod clients;
+mod clusters;
 mod commands;
 mod common;
 mod conformance;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{Safety, Tuning};
+use dyno_record::{ClusterShape, Reach, Safety, Tuning};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
@@ -57,6 +57,8 @@ pub struct Contender {
     pub processes: bool,
     /// The threads of its clients, if its name says so.
     pub client_threads: Option<ClientThreads>,
+    /// The cluster that dyno starts for it; `None` for a database on one server.
+    pub cluster: Option<ClusterShape>,
     /// The safety that its settings promise; `None` if the engine's rules do not cover them.
     pub claimed: Option<Safety>,
     /// The address of a running server to measure; `None` if dyno starts one.
@@ -90,6 +92,7 @@ impl Contender {
             named_apart: false,
             processes: false,
             client_threads: None,
+            cluster: None,
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -145,7 +148,7 @@ impl Contender {
     /// The safety of the settings in force, as far as a file system that dyno mounts lets it be.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
-        limited(self.engine.safety(in_force, variant), self.file_system)
+        limited(self.engine.safety(in_force, variant, nodes(self.cluster)), self.file_system)
     }
 
     /// True if its data are encrypted, by the engine or by the file system.
@@ -237,11 +240,26 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
     let own = OwnSettings::take(&mut settings)?;
-    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads } = own;
+    let cluster = own.shape(engine.cluster(), &engine.name)?;
+    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads, .. } = own;
+    if cluster.is_some_and(|shape| shape.reach == Reach::Any) {
+        ensure!(
+            runner.nodes && !processes,
+            "reach=any deals the sessions of one process out to the nodes, which {} does not: leave {} out",
+            if runner.nodes { "processes=yes" } else { "this driver" },
+            if runner.nodes { "one of them" } else { "reach=any or the driver" }
+        );
+    }
+    ensure!(
+        cluster.is_none() || file_system.is_none(),
+        "the nodes of {} work on the file system of the machine: leave file_system out",
+        engine.name
+    );
     if let Some(syntax) = engine.setting_syntax() {
         settings.iter().try_for_each(|setting| syntax.check(setting, &engine.values))?;
     }
-    let claimed = engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str()));
+    let variant_name = variant.as_ref().map(|variant| variant.name.as_str());
+    let claimed = engine.claimed_safety(&settings, variant_name, nodes(cluster));
     Ok(Contender {
         label,
         per_commit: match per_commit {
@@ -253,6 +271,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         named_apart: apart,
         processes,
         client_threads,
+        cluster,
         claimed: limited(claimed, file_system),
         variant,
         engine: engine.clone(),
@@ -289,6 +308,11 @@ fn label(name: &Name, engine: &Engine, driver: &Driver, build: &Build, named: &[
         label += &format!(",{}={}", setting.name, setting.value);
     }
     label
+}
+
+/// The number of nodes of a contender; 1 where it is no cluster.
+fn nodes(cluster: Option<ClusterShape>) -> u32 {
+    cluster.map_or(1, |shape| shape.nodes)
 }
 
 /// The part of a safety that a file system mounted by dyno leaves.

@@ -33,6 +33,9 @@ pub struct Runner {
     /// True if the clients of a mix can be separate processes on one database.
     #[serde(default)]
     pub processes: bool,
+    /// True if it deals its sessions out to the nodes of a cluster.
+    #[serde(default)]
+    pub nodes: bool,
     /// True if several clients of a mix can share a thread.
     #[serde(default)]
     pub shares_threads: bool,

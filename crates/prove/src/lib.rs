@@ -6,6 +6,7 @@
 //! Proofs are passes of their own and are never a part of what is timed.
 
 pub mod calls;
+pub mod cluster;
 pub mod content;
 pub mod corruption;
 pub mod cuts;

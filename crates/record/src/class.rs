@@ -39,6 +39,9 @@ pub struct Class {
     /// A known hole in the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
+    /// How many nodes may be lost for good; 0 of a database that is no cluster.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nodes_lost: u32,
     /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
@@ -108,6 +111,7 @@ impl Run {
             level: safety.level,
             consistent,
             hole: safety.hole,
+            nodes_lost: safety.nodes.map_or(0, |nodes| nodes.lost),
             isolation,
             load: self.load(),
             processes: contender.processes && has_clients(self),
@@ -129,12 +133,16 @@ impl Run {
             }
         }
         classes.sort_by_key(|(class, _)| {
-            let safety = Reverse((class.level, class.consistent != Some(false)));
+            let safety = Reverse((class.level, class.consistent != Some(false), class.nodes_lost));
             let work = (class.processes, class.commits, class.tuning, class.cache);
             (safety, class.hole, Reverse(class.isolation), work)
         });
         classes
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Whether a run has a test in which many clients work at once: only then does it matter what they see of one another.

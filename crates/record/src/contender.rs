@@ -30,6 +30,9 @@ pub struct ContenderRecord {
     /// Whether each of its clients is a process of its own, where tests have many; otherwise they are threads of one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
+    /// The cluster that it is; absent of a database on one server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterShape>,
     /// The tests, by id, that it does not do, because its runner does not implement their models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
@@ -96,6 +99,25 @@ pub struct ContenderRecord {
     pub harness: bool,
     /// Whether it was named by the command or by the suite.
     pub named: bool,
+}
+
+/// The shape of a private cluster: each node is a server in a network namespace, all on one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterShape {
+    /// The number of nodes.
+    pub nodes: u32,
+    /// The nodes that clients work with.
+    pub reach: Reach,
+}
+
+/// The nodes of a cluster that clients work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// The first, which is the leader where there is one.
+    First,
+    /// All of them: clients are dealt out to the nodes in turn.
+    Any,
 }
 
 /// A cache that an engine manages itself, beside the kernel's of files.

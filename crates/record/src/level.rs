@@ -68,6 +68,25 @@ pub enum Hole {
     TornPages,
 }
 
+/// How many nodes of a cluster may be lost for good, whichever they are, before an acknowledged commit may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeLoss {
+    /// The number that may be lost.
+    pub lost: u32,
+    /// The number of nodes.
+    pub of: u32,
+}
+
+impl NodeLoss {
+    /// The same in words, as the end of "Survives …".
+    pub fn words(self) -> String {
+        match self.lost {
+            0 => format!("the loss of no node of {}", self.of),
+            lost => format!("the loss of any {lost} of {} nodes", self.of),
+        }
+    }
+}
+
 /// The safety of a contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Safety {
@@ -88,6 +107,9 @@ pub struct Safety {
     /// A known hole in the level, which the caveat describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
+    /// How many nodes may be lost for good; absent of a database that is no cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodeLoss>,
     /// What `dyno prove` found of the same build with the same settings on the same file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,

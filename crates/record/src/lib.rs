@@ -12,6 +12,7 @@ mod budget;
 mod calibration;
 mod circumstances;
 mod class;
+mod cluster;
 mod columns;
 mod contender;
 mod content;
@@ -48,8 +49,9 @@ pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
 pub use circumstances::Circumstances;
 pub use class::{CacheClass, Class, Commits};
+pub use cluster::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, FaultTry, NodeFault, NodeStaleness};
 pub use columns::{Column, Sums, rows_per_chunk};
-pub use contender::{ContenderRecord, OwnCache};
+pub use contender::{ClusterShape, ContenderRecord, OwnCache, Reach};
 pub use content::{Content, Executed, Program};
 pub use durability::{
     DURABILITY_SCHEMA, DiskOperations, DurabilityAbout, DurabilityControls, DurabilityProof,
@@ -61,7 +63,7 @@ pub use file::{
 };
 pub use harm::{Corruption, Damage, DeviceFailure, Harm, Harmed, Restarted};
 pub use isolation::{Isolated, Isolation};
-pub use level::{Hole, Level, Safety, Standing};
+pub use level::{Hole, Level, NodeLoss, Safety, Standing};
 pub use load::{Clients, Load};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use made_by::MadeBy;

@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod challenge;
+pub mod clusters;
 pub mod comparison;
 mod csv_column;
 mod csv_lines;

@@ -194,6 +194,7 @@ mod tests {
                 link: None,
                 caveat: None,
                 hole: None,
+                nodes: None,
                 survival: None,
             };
             let mut record = record(Some(proof));

@@ -12,6 +12,7 @@ mod cell;
 mod cells;
 mod challenge;
 mod changes;
+mod clusters;
 mod cohort;
 mod compare;
 mod contradictions;
@@ -48,6 +49,7 @@ pub use calibration::{
 };
 pub use cell::{Cell, CellStanding};
 pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, challenge};
+pub use clusters::{ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{CellComparison, Comparison, TestComparison, compare};
 pub use contradictions::contradictions;

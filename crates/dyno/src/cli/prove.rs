@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use dyno_record::NodeFault;
 
 use super::ProofFormat;
 use super::values::duration;
@@ -26,6 +27,30 @@ pub enum DiskFileSystem {
     Xfs,
     /// Btrfs
     Btrfs,
+}
+
+/// What happens to a node of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FaultArg {
+    /// All its processes are killed
+    Kill,
+    /// All its processes stop, and go on later
+    Pause,
+    /// Its link goes down, which it sees
+    Cable,
+    /// Its packets are dropped, which it cannot see
+    Partition,
+}
+
+impl From<FaultArg> for NodeFault {
+    fn from(fault: FaultArg) -> NodeFault {
+        match fault {
+            FaultArg::Kill => NodeFault::Kill,
+            FaultArg::Pause => NodeFault::Pause,
+            FaultArg::Cable => NodeFault::Cable,
+            FaultArg::Partition => NodeFault::Partition,
+        }
+    }
 }
 
 /// Arguments of `dyno prove`.
@@ -85,7 +110,17 @@ pub struct ProveArgs {
     /// The file system on the disk
     #[arg(long, value_enum, default_value_t = DiskFileSystem::Ext4)]
     pub file_system: DiskFileSystem,
-    /// The seed of the cuts and the kills [default: a random one]
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
+    /// every contender that is a cluster
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
+    /// How often to try each fault of a node of a cluster [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub tries: Option<u64>,
+    /// The faults of nodes to try, comma-separated [default: all]
+    #[arg(long, value_enum, value_name = "FAULTS", value_delimiter = ',')]
+    pub faults: Vec<FaultArg>,
+    /// The seed of the cuts, the kills and the faults [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
     /// How long the work, and each check of the data, may take: 60s, 5m

@@ -81,6 +81,10 @@ pub struct RunArgs {
     /// threads of one process. Short for the setting processes=yes with every contender
     #[arg(long, help_heading = LOAD)]
     pub processes: bool,
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
+    /// every contender that is a cluster
+    #[arg(long, value_name = "N", help_heading = LOAD)]
+    pub nodes: Option<u32>,
     /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
     /// within 10 ms of their arrival
     #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]

@@ -76,7 +76,7 @@ impl Place {
     }
 
     /// The folder for databases.
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.memory.as_ref().map_or_else(|| self.path("data"), |memory| memory.path().to_owned())
     }
 

@@ -106,7 +106,7 @@ impl Rig {
         let engine = self.registry.engine(self.name).unwrap();
         let in_force = &hello(&events).settings;
         assert_eq!(engine.differences(&script.contender.settings, in_force), [], "{}:{profile}", self.name);
-        let safety = engine.safety(in_force, None).unwrap();
+        let safety = engine.safety(in_force, None, 1).unwrap();
         assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
     }
 

@@ -28,6 +28,8 @@ pub struct ScratchServer {
     pub scratch: String,
     /// True if that database is left there.
     pub keep: bool,
+    /// The statements by which each connection waits until its node has what was committed before.
+    pub catch_up: Vec<JobStatement>,
 }
 
 impl ScratchServer {
@@ -59,6 +61,7 @@ impl ScratchServer {
         job.maintenance = Some(Maintenance { before, after, ..self.maintenance() });
         job.server = Some(Server { database: Some(self.scratch.clone()), ..self.server.clone() });
         job.database_bytes = self.database_bytes();
+        job.on_connect.extend(self.catch_up.iter().cloned());
     }
 
     /// The version in the answer to the [question](ScratchServer::question).
@@ -244,8 +247,10 @@ mod tests {
             database: None,
             options: Default::default(),
             process: None,
+            further: Vec::new(),
         };
-        let scratch = ScratchServer { speaks, server, scratch: "dyno_x".into(), keep: false };
+        let scratch =
+            ScratchServer { speaks, server, scratch: "dyno_x".into(), keep: false, catch_up: Vec::new() };
         let mut job = Job::new("e", "d", Build::System, PathBuf::new());
         job.on_connect = scratch.syntax().on_connect(asked.iter());
         scratch.serve(&mut job, &asked, version);

@@ -43,6 +43,10 @@ impl Network {
     /// # Errors
     /// There is no proxy for it: its clients would compare the proxy's name with the server's certificate.
     pub fn through(&mut self, served: ScratchServer) -> Result<ScratchServer> {
+        ensure!(
+            served.server.further.is_empty(),
+            "--delay leads clients to one server, and reach=any to all nodes of a cluster: leave one of them out"
+        );
         let place = place(served.speaks, &served.server);
         check(&served.server, &place)?;
         let known = self.proxies.iter().position(|(known, _)| *known == place);
@@ -117,7 +121,16 @@ mod tests {
     fn server(host: &str, port: Option<u16>, options: &[(&str, &str)]) -> Server {
         let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let user = "u".to_owned();
-        Server { host: host.into(), port, user, password: None, database: None, options, process: None }
+        Server {
+            host: host.into(),
+            port,
+            user,
+            password: None,
+            database: None,
+            options,
+            process: None,
+            further: Vec::new(),
+        }
     }
 
     #[test]

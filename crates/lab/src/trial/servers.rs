@@ -167,8 +167,9 @@ impl Servers {
                 self.encrypted_pool.get_or_insert_with(new)
             }
         };
-        let server = pool.server_with_key(&installation, &contender.settings, contender.engine_key())?;
-        Ok(Some(server.connection(&self.scratch)))
+        let (settings, key) = (&contender.settings, contender.engine_key());
+        let cluster = pool.cluster(&installation, settings, contender.cluster, key)?;
+        Ok(Some(cluster.connection(&self.scratch)))
     }
 
     /// The version of a contender's server, where it was asked for it.
@@ -226,6 +227,6 @@ impl Servers {
             None => &mut self.pool,
             Some(_) => self.encrypted_pool.as_mut()?,
         };
-        pool.death(installation, &contender.settings)
+        pool.death(installation, &contender.settings, contender.cluster)
     }
 }

@@ -125,7 +125,8 @@ impl EngineItem {
     pub fn new(engine: &Engine, drivers: Vec<DriverItem>, proofs: &Proofs) -> Result<EngineItem> {
         let profiles = engine.profiles.iter().map(|profile| {
             let settings = profile.settings()?;
-            let safety = engine.claimed_safety(&settings, None);
+            let safety =
+                engine.claimed_safety(&settings, None, engine.cluster().map_or(1, |cluster| cluster.nodes));
             Ok(ProfileItem {
                 name: profile.name.clone(),
                 level: safety.as_ref().map(|safety| safety.name()),

@@ -168,6 +168,7 @@ fn import_promise(label: &str) -> Safety {
         link: None,
         caveat: None,
         hole: None,
+        nodes: None,
         survival: None,
     }
 }

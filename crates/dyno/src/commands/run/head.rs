@@ -163,6 +163,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         language: contender.driver.language.clone(),
         per_commit: contender.per_commit,
         processes: contender.processes,
+        cluster: contender.cluster,
         lacks: plan.lacks(contender),
         build: contender.build.clone(),
         url: contender.url.as_ref().map(ToString::to_string),

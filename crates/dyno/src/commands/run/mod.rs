@@ -50,6 +50,7 @@ use site::Site;
 pub(super) use challenge::execute as challenge;
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};
+pub(super) use typed_contenders::name_nodes;
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
