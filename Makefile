@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python build-node build-jvm run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
+.PHONY: build build-go build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -38,6 +38,10 @@ build-node:
 build-jvm:
 	$(CARGO) build --release -p dyno-gauge
 	sh scripts/build-jvm.sh
+
+# The runners for client libraries of Rust, with packages of their own. `make build` leaves them out.
+build-crates:
+	sh scripts/build-crates.sh "$(TARGET)/release"
 
 # The runner of drivers in Go, and the library with which it measures; without Go, nothing.
 build-go:
@@ -93,7 +97,7 @@ check: lint
 TRIES ?= 10000
 # Seconds for each fuzz target.
 FUZZ ?= 600
-soak: needs build
+soak: needs build build-crates
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server

@@ -178,7 +178,7 @@ fn contenders_of_other_names_are_compared() {
 fn list_names_what_is_here_and_what_is_missing() {
     let place = Place::new();
     let list = place.dyno("list").exits(0).prints("speedtest").prints("wal-normal").prints("3.54");
-    assert!(list.stdout.lines().count() <= 45, "more than a screen:\n{}", list.stdout);
+    assert!(list.stdout.lines().count() <= 55, "more than a screen:\n{}", list.stdout);
     assert!(list.stdout.lines().all(|line| line.chars().count() <= 100), "{}", list.stdout);
     let listing = place.dyno("list --format json").exits(0).json();
     let engines = listing["engines"].as_array().unwrap();
@@ -295,6 +295,24 @@ fn a_runner_that_is_not_built_comes_with_the_command_that_builds_it() {
     let (_, missing) = list.stdout.split_once("\nMissing").unwrap();
     assert!(missing.contains("  nothing: fake"), "{}", list.stdout);
     place.dyno("list fake").exits(0).prints("build it with `nothing`");
+}
+
+#[test]
+fn an_engines_only_driver_is_its_default_and_of_several_one_must_be_named() {
+    let place = Place::with_runner("exit 0");
+    let file = place.path("home/runners/fake/runner.toml");
+    let one = std::fs::read_to_string(&file).unwrap().replace("default = true\n", "");
+    std::fs::write(&file, &one).unwrap();
+    let run = "run speedtest --only 1 --trials 1 --no-warm-up --with fake";
+    // It is started, and ends at once.
+    let started = place.dyno(run).without_panic();
+    assert!(!started.stderr.contains("default") && !started.stderr.contains("serves"), "{}", started.stderr);
+    started.says("fake/sh failed: the runner stopped in the middle of its work");
+    let second =
+        "\n[[driver]]\nengine = \"fake\"\nname = \"zsh\"\nlanguage = \"shell\"\nabout = \"another\"\n";
+    std::fs::write(&file, one + second).unwrap();
+    let refused = place.dyno(run).exits(2).without_panic();
+    refused.says("no driver of fake is its default: name one, fake/sh or fake/zsh");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod common;
 mod conformance;
 mod content;
 mod counts;
+mod crates;
 mod defaults;
 mod docs;
 mod encryption;

@@ -337,12 +337,24 @@ fn find_driver<'a>(
     engine: &'a Engine,
     name: Option<&str>,
 ) -> Result<(&'a Runner, &'a Driver)> {
-    let wanted = |driver: &Driver| name.map_or(driver.default, |name| driver.name == name);
-    registry.drivers(&engine.name).find(|(_, driver)| wanted(driver)).with_context(|| {
-        let names = registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str());
+    let drivers: Vec<_> = registry.drivers(&engine.name).collect();
+    let found = match (name, drivers.as_slice()) {
+        (Some(name), all) => all.iter().find(|(_, driver)| driver.name == name),
+        // Nothing else can be meant, even if its file does not say so.
+        (None, [only]) => Some(only),
+        (None, all) => all.iter().find(|(_, driver)| driver.default),
+    };
+    found.copied().with_context(|| {
+        let names = drivers.iter().map(|(_, driver)| driver.name.as_str());
+        let named: Vec<String> = names.clone().map(|driver| format!("{}/{driver}", engine.name)).collect();
         match name {
             Some(name) => nearest::unknown(&format!("{} has no driver", engine.name), name, "it has", names),
-            None => format!("no runner serves {}", engine.name),
+            None if drivers.is_empty() => format!("no runner serves {}", engine.name),
+            None => format!(
+                "no driver of {} is its default: name one, {}, or give one `default = true` in its runner.toml",
+                engine.name,
+                named.join(" or ")
+            ),
         }
     })
 }

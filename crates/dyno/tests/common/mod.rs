@@ -1,6 +1,7 @@
 //! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
 
 pub mod browser;
+pub mod drivers;
 pub mod runner;
 pub mod server;
 
