@@ -19,7 +19,7 @@ const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode",
 #[derive(Debug)]
 pub struct Network {
     round_trip: Duration,
-    /// Where their sockets are.
+    /// The folder of their sockets.
     folder: PathBuf,
     proxies: Vec<(ServerPlace, Proxy)>,
 }
@@ -58,7 +58,7 @@ impl Network {
     }
 }
 
-/// Where a server accepts connections.
+/// The address at which a server accepts connections.
 fn place(speaks: Protocol, server: &Server) -> ServerPlace {
     let usual = match speaks {
         Protocol::Postgres => 5432,

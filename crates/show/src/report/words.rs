@@ -41,7 +41,7 @@ pub(crate) fn that(class: &Class) -> String {
     format!("{}{with}", verbs.join(and))
 }
 
-/// What the contenders of a class have besides their safety and the size of their commits.
+/// The properties of a class's contenders besides their safety and the size of their commits.
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
     let processes = class.processes.then(|| "clients that are processes".to_owned());
