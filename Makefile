@@ -4,8 +4,8 @@
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
-# What the table of `make run` takes. Their features are those of the whole workspace (crates/dyno/tests/builds.rs), so
-# that nothing is compiled again by a later `make build`.
+# The programs for the table of `make run`. Their features are those of the whole workspace
+# (crates/dyno/tests/builds.rs), so that nothing is compiled again by a later `make build`.
 BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-runner-null
 # Where Cargo puts what it builds. Programs in Go go beside its own; the private environment of the runner in
 # Python is there too.
@@ -93,7 +93,7 @@ check: lint
 	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
 	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 
-# What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
+# Checks that take hours, on the programs that users get; before each release. `make soak TRIES=100` is shorter.
 TRIES ?= 10000
 # Seconds for each fuzz target.
 FUZZ ?= 600
@@ -143,7 +143,8 @@ gallery: build
 manual:
 	sh scripts/manual.sh
 
-# The kept runs of runs/ as one folder of pages, target/site. scripts/kept-runs.sh makes the runs anew, on a quiet machine.
+# The kept runs of runs/ as one folder of pages, target/site. scripts/kept-runs.sh makes the runs anew, on a quiet
+# machine.
 site:
 	$(CARGO) build --release -p dyno
 	sh scripts/site.sh

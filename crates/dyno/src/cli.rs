@@ -36,7 +36,7 @@ pub use values::Caches;
     after_help = AFTER_HELP
 )]
 pub struct Cli {
-    /// What to do; without a command, dyno says what it is and what to try.
+    /// The command; without one, dyno says what it is and what to try.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -188,7 +188,7 @@ pub enum Command {
     /// Print a JSON Schema: of run files, of a runner's job, of its events
     #[command(before_help = examples::SCHEMA)]
     Schema {
-        /// What the schema describes
+        /// The subject of the schema
         #[arg(value_enum)]
         what: SchemaOf,
     },
@@ -215,7 +215,7 @@ pub enum Command {
 pub struct ListArgs {
     /// An engine or a suite, to see all of it; the path of a suite's file, as ./my.toml, also checks that suite
     pub name: Option<String>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
 }
@@ -226,7 +226,7 @@ pub struct DoctorArgs {
     /// The folder whose file system to look at [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Option<PathBuf>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
 }
@@ -269,7 +269,7 @@ pub enum TextFormat {
     Json,
 }
 
-/// How `dyno prove` prints.
+/// The formats in which `dyno prove` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProofFormat {
     /// For the terminal

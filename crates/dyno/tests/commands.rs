@@ -264,7 +264,7 @@ fn a_table_takes_the_width_of_its_terminal() {
         assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{text}");
         assert!(text.contains("61.0 ms ±4%"), "{columns}:\n{text}");
     }
-    // Where there is room nothing is cut and every ratio has its interval.
+    // With enough room nothing is cut and every ratio has its interval.
     let wide = at(200);
     assert!(
         wide.contains("2500 INSERTs in a transaction") && wide.contains("0.0461× (0.0445–0.0480)"),
@@ -421,7 +421,7 @@ fn bad_input_is_reported_and_exits_with_2() {
         ("run speedtest --with sqlite/go", "no driver 'go'"),
         ("run speedtest --with sqlite@/no/such/lib.so", "/no/such/lib.so"),
         ("run speedtest --with sqlite,sqlite", "named twice"),
-        ("run speedtest --with sqlite --baseline sqlite:wal", "none of the contenders"),
+        ("run speedtest --with sqlite --baseline sqlite:wal", "not among the contenders"),
         ("run speedtest --only 16", "no test '16'"),
         ("run speedtest --scale huge", "'huge'"),
         ("run speedtest --scale 0", "0.01"),

@@ -1,4 +1,4 @@
-//! What the documentation shows is what happens.
+//! Checks that commands in the documentation do what it shows.
 
 use std::fs;
 use std::path::PathBuf;

@@ -48,8 +48,8 @@ pub struct Contender {
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
     pub form: TableForm,
-    /// The share by which its runner is slowed down, to find out which differences a machine can show; `None` if its name
-    /// asks for no slowdown.
+    /// The share by which its runner is slowed down, to find out which differences a machine can show; `None` if its
+    /// name asks for no slowdown.
     pub slowdown: Option<f64>,
     /// True if its name excludes it from turns.
     pub named_apart: bool,
@@ -70,8 +70,8 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its label is the URL
-    /// without password and options.
+    /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its
+    /// label is the URL without password and options.
     pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
         let engine = registry.engine(&url.engine.name)?;
         let (runner, driver) = find_driver(registry, engine, url.driver.as_deref())?;
@@ -105,13 +105,14 @@ impl Contender {
         self.runner.implements(&self.driver, self.variant.as_ref(), model)
     }
 
-    /// Whether its runner reports what clients of a mix do while they are at work.
+    /// True if its runner reports what clients of a mix do while they are at work.
     pub fn reports_intervals(&self) -> bool {
         self.runner.intervals
     }
 
-    /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least. Between its turns it must leave the machine
-    /// idle: background work, or writes still to be done, would slow down the others.
+    /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least.
+    /// Between its turns it must leave the machine idle: background work, or writes still to be done, would slow down
+    /// the others.
     pub fn apart(&self) -> Option<String> {
         if self.named_apart {
             return Some("its name says turns=no".into());
@@ -180,8 +181,8 @@ impl Contender {
         self.runner.unbuilt().or_else(|| self.unbuilt_library())
     }
 
-    /// The file of its engine's library, if it is one that can be loaded under another name: the bundled one or one that
-    /// its name gives by a path.
+    /// The file of its engine's library, if it is one that can be loaded under another name: the bundled one or one
+    /// that its name gives by a path.
     pub fn library(&self) -> Option<PathBuf> {
         let library = match &self.build {
             Build::Path(path) => path.clone(),

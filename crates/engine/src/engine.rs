@@ -55,7 +55,8 @@ pub struct Engine {
     /// False if its licence forbids publishing measurements, as some vendors' do: `dyno site` leaves it out.
     #[serde(default = "yes")]
     pub publish: bool,
-    /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own process.
+    /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own
+    /// process.
     pub speaks: Option<Protocol>,
     #[serde(default)]
     pub(super) url: Url,
@@ -98,7 +99,7 @@ pub struct Engine {
     encryption: Option<Encryption>,
     /// The setting for the size of its cache, if it has a cache.
     pub cache: Option<CacheKnob>,
-    /// What its manual advises for speed; `None` where the engine's file does not list it.
+    /// The settings that its manual advises for speed; `None` where the engine's file does not list any.
     pub tuned: Option<Tuned>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
@@ -193,8 +194,8 @@ impl Engine {
         self.cache.as_ref().is_some_and(|knob| knob.setting == name)
     }
 
-    /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear on
-    /// these, or on encryption, does not count.
+    /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear
+    /// on these, or on encryption, does not count.
     pub(super) fn is_tuned_by(&self, name: &str) -> bool {
         let is_rule = |condition: &String| condition.split_once('=').is_some_and(|(known, _)| known == name);
         let is_cipher = self.encryption.as_ref().is_some_and(|encryption| encryption.concerns(name));

@@ -2,7 +2,7 @@
 //!
 //! `postgres://user:password@host:5432/database?sslmode=require`, `mysql://…`, `mariadb://…`; a socket
 //! as `postgres:///database?host=/run/postgresql` and `mysql://user@/database?socket=/run/mysqld.sock`.
-//! Which schemes there are is data of `engines/*.toml`. A driver may stand behind a scheme, as in
+//! The schemes are data of `engines/*.toml`. A driver may stand behind a scheme, as in
 //! `postgres+pgx://…`. What a URL leaves out comes from where the engine's own programs look for it
 //! ([`super::passwords`]).
 //!

@@ -1,4 +1,4 @@
-//! What else changed between two runs: a comparison and a history show it with the times.
+//! Other changes between two runs: a comparison and a history show them with the times.
 
 use dyno_protocol::Hello;
 use dyno_record::{ContenderRecord, Content, Hole};

@@ -1,5 +1,5 @@
-//! The gate of a run: whether any contender is worse than the baseline by more than is allowed, and whether the samples can
-//! decide that.
+//! The gate of a run: whether any contender is worse than the baseline by more than is allowed, and whether the samples
+//! can decide that.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct GateLimit {
     pub share: f64,
 }
 
-/// What is wrong with a limit as it was typed.
+/// The fault of a limit as it was typed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("'{0}' is no limit: write time<=+3% or instructions<=+0.1%, and several with commas between them")]
 pub struct InvalidGateLimit(String);
@@ -55,8 +55,8 @@ pub struct RunGate {
 }
 
 impl RunGate {
-    /// Holds every test of a run against limits. A comparison passes only if its interval excludes what is not allowed; one
-    /// that has no ratio, because an answer is wrong or a trial failed, exceeds every limit.
+    /// Holds every test of a run against limits. A comparison passes only if its interval excludes what is not allowed;
+    /// one that has no ratio, because an answer is wrong or a trial failed, exceeds every limit.
     pub fn new(verdict: &Verdict, limits: &[GateLimit]) -> RunGate {
         let words: Vec<String> = limits
             .iter()
@@ -113,7 +113,7 @@ impl fmt::Display for RunGate {
         let RunGate { judged, exceeded, undecided, limits } = self;
         write!(f, "gate: {} of {judged} exceed {limits}", exceeded.len())?;
         match (*judged, *undecided) {
-            (0, _) => write!(f, "; nothing was compared, so it cannot be told"),
+            (0, _) => write!(f, "; nothing was compared, so the gate decides nothing"),
             (_, 0) => Ok(()),
             (_, open) => write!(f, ", {open} undecided: more trials or a quieter machine decide them"),
         }

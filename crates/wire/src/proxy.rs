@@ -1,4 +1,5 @@
-//! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that writes.
+//! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that
+//! writes.
 
 use std::env;
 use std::fs::Permissions;
@@ -39,7 +40,7 @@ pub struct Proxy {
     _folder: Option<TempDir>,
 }
 
-/// What the threads of a proxy share.
+/// The state that the threads of a proxy share.
 #[derive(Debug)]
 struct Shared {
     server: ServerPlace,
@@ -71,10 +72,10 @@ struct Ends {
 }
 
 impl Proxy {
-    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy has one
-    /// too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would be too
-    /// long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1. An
-    /// inspector decides about all bytes.
+    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy
+    /// has one too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would
+    /// be too long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
+    /// An inspector decides about all bytes.
     ///
     /// # Errors
     /// The socket cannot be made, or no thread started.
@@ -154,8 +155,8 @@ impl Shared {
         }
     }
 
-    /// Connects a client with the server. The set-up of a connection is a round trip: the client's first bytes arrive when it
-    /// and half of another are over, and the server's first bytes half of one later.
+    /// Connects a client with the server. The set-up of a connection is a round trip: the client's first bytes arrive
+    /// when it and half of another are over, and the server's first bytes half of one later.
     fn connect(&self, client: Stream) -> io::Result<Connection> {
         let server = self.server.connect()?;
         let (to_server, to_client) = (DelayLine::default(), DelayLine::default());

@@ -27,8 +27,8 @@ pub fn execute(arguments: &CompareArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Prints what a gate found below the table, so that it stays the last line where both outputs go to one pipe or file. What
-/// programs read on standard output has no such lines.
+/// Prints what a gate found below the table, so that it stays the last line where both outputs go to one pipe or file.
+/// Formats for programs have no such lines on standard output.
 pub(super) fn print_gate(lines: &str, format: OutputFormat) -> Result<()> {
     match format {
         OutputFormat::Table | OutputFormat::Markdown => print(&format!("\n{lines}\n")).map(drop),
@@ -39,7 +39,7 @@ pub(super) fn print_gate(lines: &str, format: OutputFormat) -> Result<()> {
     }
 }
 
-/// What is slower than allowed or no longer works, and in the last line what the gate rests on.
+/// The tests that are slower than allowed or no longer work, and in the last line what the gate rests on.
 fn gate(comparison: &Comparison, share: f64) -> (String, Exit) {
     let mut lines = Vec::new();
     for (test, label, why) in comparison.broken() {

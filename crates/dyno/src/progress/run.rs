@@ -156,7 +156,7 @@ fn block_name(block: u32) -> String {
     if block == 0 { "warm-up".to_owned() } else { format!("block {block}") }
 }
 
-/// What clients did in an interval: `5 s: read 1.2k/s, p99 3 ms; write 300/s, p99 8 ms, 2 failed`.
+/// The work of clients in an interval: `5 s: read 1.2k/s, p99 3 ms; write 300/s, p99 8 ms, 2 failed`.
 fn interval_line(interval: &Interval) -> String {
     let class = |class: &Class| {
         let seconds = interval.nanoseconds as f64 / 1e9;

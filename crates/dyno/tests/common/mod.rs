@@ -41,8 +41,8 @@ pub fn heed_signals(command: &mut Command) {
     unsafe { command.pre_exec(heed) };
 }
 
-/// Whether tests run at the sizes of `make soak`, which sets `DYNO_THOROUGH`: those of `make test` are smaller where a test
-/// would take long.
+/// True if tests run at the sizes of `make soak`, which sets `DYNO_THOROUGH`: those of `make test` are smaller where a
+/// test would take long.
 pub fn is_thorough() -> bool {
     std::env::var_os("DYNO_THOROUGH").is_some()
 }
@@ -147,7 +147,7 @@ impl Place {
     /// then the same is run for longer.
     pub fn dyno(&self, arguments: &str) -> Result {
         let result: Result = self.command().args(arguments.split_whitespace()).output().unwrap().into();
-        // Where a reason follows, more time would not help.
+        // If a reason follows, more time would not help.
         let stdout = unwrapped(&result.stdout);
         let mut starved = stdout.split("no operation succeeded within the time").skip(1);
         let is_starved = starved.any(|rest| !rest.starts_with(':'));
@@ -179,8 +179,8 @@ impl Place {
         read_json(&files[0])
     }
 
-    /// Checks the runners of contenders, and that each keeps its duties. `only` are words of the duties that are checked;
-    /// all are if there are none.
+    /// Checks the runners of contenders, and that each keeps its duties. `only` are words of the duties that are
+    /// checked; all are if there are none.
     pub fn conforms(&self, contenders: &[&str], only: &[&str]) -> Result {
         let only = if is_thorough() { &[] } else { only };
         let only: String = only.iter().map(|words| format!(" --only {words}")).collect();
@@ -325,7 +325,7 @@ impl SharedMemory {
         SharedMemory { file: file[file.find('/').unwrap()..].into(), number }
     }
 
-    /// Whether any of it is there.
+    /// True if any of it is there.
     pub fn is_there(&self) -> bool {
         let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
         let is_listed = segments.lines().any(|line| line.split_whitespace().nth(1) == Some(&self.number));

@@ -19,7 +19,7 @@ use nix::time::{ClockId, clock_gettime};
 use machine::Disk;
 use upkeep::Upkeep;
 
-/// How often counters are read. What they count between two readings is spread evenly.
+/// The interval between readings of counters. Their counts between two readings are spread evenly.
 const STEP: Duration = Duration::from_millis(500);
 
 /// The counters at one moment.

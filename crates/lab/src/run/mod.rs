@@ -1,9 +1,9 @@
 //! A run: trials in interleaved blocks, until there are enough of them.
 //!
 //! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
-//! drift of the machine falls on all alike. After the first block, those contenders that can ([`turns`]) have their trials
-//! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
-//! that is long: a crash loses seconds of work.
+//! drift of the machine falls on all alike. After the first block, those contenders that can ([`turns`]) have their
+//! trials side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and
+//! within one that is long: a crash loses seconds of work.
 
 mod circumstances;
 mod counting;
@@ -41,7 +41,7 @@ pub use stop::{Stop, USEFUL_TRIALS};
 
 /// Trials of each contender in which every operation is timed by itself.
 const LATENCY_TRIALS: u32 = 3;
-/// How long a record may be unsaved while trials end.
+/// The longest time that a record may be unsaved while trials end.
 const UNSAVED: Duration = Duration::from_secs(10);
 /// Failures in a row after which a contender is tried no more.
 const MAX_FAILURES: u32 = 2;
@@ -56,14 +56,14 @@ pub trait Observer {
     fn traffic_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
-    /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the budget
-    /// as it is now.
+    /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the
+    /// budget as it is now.
     fn needs(&mut self, _time: Duration, _run: &Run) {}
     /// A trial of a contender (by position) begins.
     fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A test (by position) begins.
     fn test_begins(&mut self, _test: usize, _run: &Run) {}
-    /// What clients of the mix that runs did lately.
+    /// Recent work of clients of the mix that runs.
     fn interval(&mut self, _interval: &Interval, _run: &Run) {}
     /// A trial has ended and is part of the record.
     fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
@@ -75,33 +75,33 @@ pub trait Observer {
 
 /// The parts that a run needs besides its record.
 pub struct Runner<'a> {
-    /// What to do.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Where databases go.
+    /// The folder of databases.
     pub scratch: &'a Scratch,
-    /// How trials are run.
+    /// The conditions of trials.
     pub conduct: &'a TrialOptions,
     /// The servers of those contenders that need one.
     pub servers: &'a mut Servers,
-    /// Where the record is saved.
+    /// The file to which the record is saved.
     pub file: &'a mut Writer,
-    /// What is known of the durability of contenders.
+    /// The known durability of contenders.
     pub proofs: &'a Proofs,
     /// Decides whether the samples so far are enough; the verdict defines it, not this crate. The slice says for each
     /// contender whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
-    /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
+    /// The rate at which operations arrive in the next trial of a contender (by position) in a test (by id); none where
     /// its clients begin one as soon as they are free. The verdict defines this too.
     pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
     /// The databases of the newest trials, where they are kept.
     pub left: Option<&'a mut KeptDatabases>,
-    /// How often runners report what clients of a mix do, where they can; whole seconds.
+    /// The interval at which runners report what clients of a mix do, where they can; whole seconds.
     pub every: Option<Duration>,
     /// Receives what happens.
     pub observer: &'a mut dyn Observer,
 }
 
-/// When a trial is run, and how.
+/// The moment of a trial in the run, and its kind.
 #[derive(Debug, Clone, Copy)]
 struct TrialSlot {
     block: u32,
@@ -114,7 +114,7 @@ struct TrialSlot {
     began_ns: u64,
 }
 
-/// What is known while a run goes on, beside its record.
+/// Facts that are known while a run goes on and stand in no trial.
 struct State {
     began: Instant,
     /// Failures in a row, by contender.
@@ -122,7 +122,7 @@ struct State {
     /// True if contenders may take turns by now: what that needs is known.
     turns: bool,
     metronome: Metronome,
-    /// What the files hold that trials executed.
+    /// The content of files that trials executed.
     contents: Contents,
 }
 
@@ -143,7 +143,7 @@ impl State {
     }
 }
 
-/// What one trial came to.
+/// The result of one trial.
 enum TrialStep {
     Done,
     Stopped,
@@ -294,7 +294,7 @@ impl Runner<'_> {
 }
 
 /// Lets the file system come to rest, so that what one contender left to be written is not written
-/// during the next one's trial. The database is removed first: nobody needs it on the device.
+/// during the next one's trial. The database is removed first: no one needs it on the device.
 fn sync_scratch(directory: &Path) {
     let parent = directory.parent().map(Path::to_owned);
     let _ = std::fs::remove_dir_all(directory);
@@ -315,8 +315,8 @@ fn slicing(run: &Run, order: &[usize]) -> Vec<usize> {
     order.iter().copied().filter(|&index| run.contenders[index].apart.is_none()).collect()
 }
 
-/// The order in which a run's seed puts the trials of these contenders in a block, given in the order of their names. Those
-/// that take turns are at the place of the first of them.
+/// The order in which a run's seed puts the trials of these contenders in a block, given in the order of their names.
+/// Those that take turns are at the place of the first of them.
 pub fn order_of_block(run: &Run, block: u32, contenders: &[usize]) -> Vec<usize> {
     let mut order = contenders.to_vec();
     order.shuffle(&mut block_order(run.schedule.seed, block));
@@ -343,7 +343,7 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A seed for a run that names none: the time, which nobody chose.
+/// A seed for a run that names none: the time, which no one chose.
 pub fn fresh_seed() -> Result<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // Small enough to be exact in every JSON reader.

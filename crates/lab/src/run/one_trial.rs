@@ -45,7 +45,7 @@ impl Runner<'_> {
         };
         let after = self.beat(state);
         if result.is_err() && self.conduct.interrupts.signal().is_some() {
-            // What the trial needs was about to start.
+            // dyno was about to start what the trial needs.
             return Ok(TrialStep::Stopped);
         }
         let (trial, seeking) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
@@ -64,8 +64,8 @@ impl Runner<'_> {
         self.conduct.agents.is_none().then(|| state.metronome.beat())?
     }
 
-    /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where these
-    /// are sought.
+    /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where
+    /// these are sought.
     fn measure(
         &mut self,
         index: usize,

@@ -22,7 +22,7 @@ pub struct Network {
     round_trip: Duration,
     /// Sees all bytes, if there is one.
     inspector: Option<Arc<dyn Inspector>>,
-    /// Where their sockets are.
+    /// The folder of their sockets.
     folder: PathBuf,
     proxies: Vec<(ServerPlace, Proxy)>,
 }
@@ -71,7 +71,7 @@ impl Network {
     }
 }
 
-/// Where a server accepts connections.
+/// The address at which a server accepts connections.
 fn place(speaks: Protocol, server: &Server) -> ServerPlace {
     let usual = match speaks {
         Protocol::Postgres => 5432,

@@ -36,7 +36,7 @@ pub struct Scratch<A: Access> {
     database_bytes: Vec<String>,
     /// The connection whose settings were read back, until a session takes it.
     first: Option<A::Session>,
-    /// What is to be executed at the end.
+    /// The statements that are to be executed at the end.
     end: Option<Maintenance>,
 }
 

@@ -47,7 +47,7 @@ fn nodes(lost: u32) -> String {
     if lost == 1 { "a node".to_owned() } else { format!("{lost} nodes") }
 }
 
-/// What the contenders of a class have besides their safety and the size of their commits.
+/// The properties of a class's contenders besides their safety and the size of their commits.
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
     let processes = class.processes.then(|| "clients that are processes".to_owned());

@@ -31,7 +31,7 @@ pub struct Scaling {
     /// The other differences between two runs of neighbouring sizes, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// What the seals of the run files show, one for each size, in words.
+    /// The results of checking the seals of the run files, one for each size, in words.
     #[serde(default)]
     pub run_files: Vec<String>,
     /// The contenders of all runs, in the order in which they first appear.

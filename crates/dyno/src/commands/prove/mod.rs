@@ -124,7 +124,7 @@ pub fn show(verdict: &DurabilityVerdict, format: ProofFormat) -> Result<Exit> {
     })
 }
 
-/// Whether a contender can be proved at all.
+/// Refuses a contender that cannot be proved.
 fn check(contender: &Contender, arguments: &ProveArgs) -> Result<()> {
     let label = &contender.label;
     if contender.engine.harness {

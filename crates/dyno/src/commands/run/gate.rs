@@ -4,7 +4,7 @@ use dyno_verdict::{GateLimit, RunGate, Verdict};
 
 use crate::commands::outcome::Exit;
 
-/// What exceeds a limit, and in the last line what the gate rests on. `exit` is that of the run.
+/// The tests that exceed a limit, and in the last line what the gate rests on. `exit` is that of the run.
 pub fn judge(verdict: &Verdict, limits: &[GateLimit], exit: Exit) -> (String, Exit) {
     let gate = RunGate::new(verdict, limits);
     let lines: Vec<String> = gate.exceeded.iter().cloned().chain([gate.to_string()]).collect();

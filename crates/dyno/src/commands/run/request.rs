@@ -23,7 +23,8 @@ use crate::cli::{Caches, PlaceArgs, RerunArgs, RunArgs};
 
 /// The time budget of a run where the command line sets none.
 const BUDGET: Duration = Duration::from_secs(60);
-/// The time budget of each run when several numbers of clients or delays are asked for: three take less than two minutes.
+/// The time budget of each run when several numbers of clients or delays are asked for: three take less than two
+/// minutes.
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
 /// The time budget of a search for a rate: longer, because each trial shows only whether its rate was too high.
 const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
@@ -56,7 +57,7 @@ pub struct RunRequest {
     pub origin: Origin,
 }
 
-/// What one of several runs has that the others of its command line have not.
+/// The setting that one of several runs has and the others of its command line have not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunStep<'a> {
     /// A parameter, with one of the values that were typed for it.
@@ -140,7 +141,7 @@ fn typed_parameters(
     Ok(typed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// When trials run and when they end.
+/// The order and the end of trials.
 fn schedule(arguments: &RunArgs) -> Result<Schedule> {
     let usual = match (arguments.sustain, arguments.clients.len().max(arguments.delay.len())) {
         (Some(_), _) => BUDGET_OF_SEARCH,
@@ -168,7 +169,7 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
     })
 }
 
-/// What all contenders are given: as the command line says, else as the suite does.
+/// The conditions of all contenders: as the command line says, else as the suite does.
 fn limits(arguments: &RunArgs, suite: &Suite, delay: Option<Duration>) -> Limits {
     let cache_bytes = match arguments.cache {
         None => suite.cache,

@@ -122,7 +122,7 @@ pub(super) fn baseline(name: Option<&str>, contenders: &[Contender], registry: &
     };
     if !is_one(&label) {
         let labels = contenders.iter().map(|contender| contender.label.as_str()).collect::<Vec<_>>();
-        bail!("the baseline {label} is none of the contenders, which are {}", labels.join(", "));
+        bail!("the baseline {label} is not among the contenders, which are {}", labels.join(", "));
     }
     Ok(label)
 }

@@ -32,17 +32,17 @@ pub struct Seat {
     pub host: String,
     /// The number of its launcher.
     pub launcher: usize,
-    /// When it was last heard.
+    /// The time at which it was last heard.
     pub heard: Instant,
     /// The files that were sent to it, by digest.
     pub files: BTreeSet<String>,
     /// Its runner.
     pub route: Option<Route>,
-    /// Why it is lost.
+    /// The reason that it is lost.
     pub lost: Option<String>,
 }
 
-/// Where the lines of a runner go.
+/// The receiver of a runner's lines.
 pub struct Route {
     /// The runner's number.
     pub trial: u64,
@@ -99,7 +99,7 @@ impl Roster {
                     return;
                 }
                 for input in members.launchers.iter().flatten().filter_map(Process::input) {
-                    // Where others wait to be written, those say it.
+                    // Others that wait to be written say it.
                     let _ = input.try_send(beat.clone());
                 }
             }
