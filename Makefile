@@ -4,8 +4,8 @@
 CARGO ?= cargo
 # The programs of the workspace but for the benchmark of dyno itself.
 BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
-# What the table of `make run` takes. Their features are those of the whole workspace (crates/dyno/tests/builds.rs), so
-# that nothing is compiled again by a later `make build`.
+# The programs for the table of `make run`. Their features are those of the whole workspace
+# (crates/dyno/tests/builds.rs), so that nothing is compiled again by a later `make build`.
 BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-runner-null
 # Where Cargo puts what it builds. Programs in Go go beside its own; the private environment of the runner in
 # Python is there too.
@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python build-node build-jvm run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
+.PHONY: build build-go build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -39,6 +39,10 @@ build-jvm:
 	$(CARGO) build --release -p dyno-gauge
 	sh scripts/build-jvm.sh
 
+# The runners for client libraries of Rust, with packages of their own. `make build` leaves them out.
+build-crates:
+	sh scripts/build-crates.sh "$(TARGET)/release"
+
 # The runner of drivers in Go, and the library with which it measures; without Go, nothing.
 build-go:
 	if command -v go >/dev/null; then $(CARGO) build --release -p dyno-gauge; fi
@@ -59,7 +63,7 @@ needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
 	-sh scripts/build-node.sh
-	-sh scripts/build-jvm.sh
+	sh scripts/build-jvm.sh || test $$? -eq 1
 
 # Clippy compiles the packages of the workspace for `lint`, and what comes of it is what `check` runs: nothing is
 # compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
@@ -86,12 +90,14 @@ check: lint
 	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
 	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
+	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
+	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 
-# What takes hours, on the programs that users get; before each release. `make soak TRIES=100` is a shorter one.
+# Checks that take hours, on the programs that users get; before each release. `make soak TRIES=100` is shorter.
 TRIES ?= 10000
 # Seconds for each fuzz target.
 FUZZ ?= 600
-soak: needs build
+soak: needs build build-crates
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
@@ -137,7 +143,8 @@ gallery: build
 manual:
 	sh scripts/manual.sh
 
-# The kept runs of runs/ as one folder of pages, target/site. scripts/kept-runs.sh makes the runs anew, on a quiet machine.
+# The kept runs of runs/ as one folder of pages, target/site. scripts/kept-runs.sh makes the runs anew, on a quiet
+# machine.
 site:
 	$(CARGO) build --release -p dyno
 	sh scripts/site.sh

@@ -1,5 +1,5 @@
-/* What a careful C programmer would write by hand to put keys and values into Berkeley DB and to look them up,
-** and to know how long each takes. dyno's own time is measured against this program's.
+/* A program as a careful C programmer would write it by hand to put keys and values into Berkeley DB and to look them
+** up, and to know how long each takes. dyno's own time is measured against this program's.
 **
 **     bdb DIRECTORY [NAME=VALUE ...] -- TEST ...
 **

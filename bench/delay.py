@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares what round trips predict of a network with what is measured on it.
 
-Runs the suite `bank` with one client at several delays (`dyno run --delay`), for each contender that is named. From the
-two largest delays it takes the round trips of an operation: the time that it takes longer, over the delay that was
-added. That must be a whole number. With it and the time at delay 0 it predicts the times at the other delays, and
-prints how far those measured are from them.
+Runs the suite `bank` with one client at several delays (`dyno run --delay`), for each contender that is named, and counts
+the round trips of an operation (`--round-trips`). With these and the time at delay 0 it predicts the times at the other
+delays, and prints how far those measured are from them. Beside the counted round trips stand those that follow from the
+two largest delays: the time that an operation takes longer, over the delay that was added.
 
     python3 bench/delay.py postgres postgres/pgx postgres/psycopg
     python3 bench/delay.py --cost postgres
@@ -31,36 +31,42 @@ TESTS = {"read": "look-up", "transfer": "transfer"}
 
 
 def measure(contenders, folder):
-    """The median response of an operation in milliseconds, by contender, test and delay."""
+    """The median response of an operation in milliseconds, by contender, test and delay, and its round trips."""
     delays = ",".join("0" if delay == 0 else f"{delay}ms" for delay in DELAYS_MS)
     command = [DYNO, "run", "bank", "--with", ",".join(contenders), "--clients", "1", "--delay", delays]
-    command += ["--duration", DURATION, "--trials", TRIALS, "--no-warm-up", "--quiet"]
+    command += ["--duration", DURATION, "--trials", TRIALS, "--no-warm-up", "--quiet", "--round-trips"]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    times = {}
+    times, trips = {}, {}
     for path in Path(folder, "results").glob("*.jsonl"):
         shown = subprocess.run([DYNO, "show", path, "--format", "json"], cwd=folder, check=True, stdout=subprocess.PIPE)
         with path.open() as lines:
-            delay = json.loads(next(lines))["run"]["limits"].get("round_trip_ns", 0) / 1e6
+            run = json.loads(next(lines))["run"]
+        delay = run["limits"].get("round_trip_ns", 0) / 1e6
+        for contender in run["contenders"]:
+            for record in contender.get("traffic", []):
+                if record.get("passes"):
+                    trips[contender["label"], record["test"]] = record["passes"][0]["round_trips"] / record["operations"]
         for test in json.loads(shown.stdout)["verdict"]["latency"]["tests"]:
             for line in test["lines"]:
                 times[line["label"], test["test"], delay] = line["percentiles"]["p50"] / 1e6
-    return times
+    return times, trips
 
 
-def row(contender, test, times):
+def row(contender, test, times, trips):
     """A line of the table, and the largest share by which a prediction is wrong."""
     at = {delay: times.get((contender, test, delay)) for delay in DELAYS_MS}
-    if None in at.values():
+    counted = trips.get((contender, test))
+    if None in at.values() or counted is None:
         sys.exit(f"{contender} has no figure of {test} at some delay; `dyno run bank --with {contender}` says why")
     low, high = DELAYS_MS[-2:]
-    trips = (at[high] - at[low]) / (high - low)
+    fitted = (at[high] - at[low]) / (high - low)
     cells, worst = [], 0.0
     for delay in DELAYS_MS:
-        predicted = at[0] + round(trips) * delay
+        predicted = at[0] + counted * delay
         off = at[delay] / predicted - 1
         worst = max(worst, abs(off))
         cells.append(f"{at[delay]:.2f}" if delay == 0 else f"{predicted:.2f} / {at[delay]:.2f} ({off:+.1%})")
-    return f"| `{contender}` | {TESTS[test]} | {round(trips)} ({trips:.3f}) | " + " | ".join(cells) + " |", worst
+    return f"| `{contender}` | {TESTS[test]} | {counted:g} ({fitted:.3f}) | " + " | ".join(cells) + " |", worst
 
 
 def cost(contender, folder):
@@ -96,13 +102,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if contenders[0] == "--cost":
             return cost(contenders[1], folder)
-        times = measure(contenders, folder)
+        times, trips = measure(contenders, folder)
     print("| contender | operation | round trips | " + " | ".join(f"{delay} ms" for delay in DELAYS_MS) + " |")
     print("| --- " * (len(DELAYS_MS) + 3) + "|")
     worst = 0.0
     for test in TESTS:
         for contender in contenders:
-            line, off = row(contender, test, times)
+            line, off = row(contender, test, times, trips)
             worst = max(worst, off)
             print(line)
     print(f"\nLargest difference of predicted and measured: {worst:.1%}")

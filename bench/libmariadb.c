@@ -1,4 +1,4 @@
-/* What a careful C programmer would write by hand to run files of statements on MariaDB or MySQL
+/* A program as a careful C programmer would write it by hand to run files of statements on MariaDB or MySQL
 ** through libmariadb, or to put rows into a table. The cost of dyno's client is measured against this
 ** program's.
 **

@@ -1,4 +1,4 @@
-/* What a careful C programmer would write by hand to run files of statements on PostgreSQL through
+/* A program as a careful C programmer would write it by hand to run files of statements on PostgreSQL through
 ** libpq, or to insert rows. The cost of dyno's client is measured against this program's.
 **
 **     libpq HOST PORT USER DATABASE -- FILE ...

@@ -51,7 +51,7 @@ def planted(file: Path, factor: Callable[[str], float], copy: Path) -> None:
 
 
 def judged(dyno: str, file: Path) -> list[dict[str, str]]:
-    """What dyno says of the second contender of a run, by test."""
+    """The words of dyno on the second contender of a run, by test."""
     command = [dyno, "show", str(file), "--format", "csv"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [row for row in csv.DictReader(io.StringIO(shown)) if ",slowdown=" in row["contender"]]
@@ -88,7 +88,7 @@ def count(arguments: argparse.Namespace, folder: Path) -> None:
     by_mean = in_test = tests = alarms = 0
     for number in range(1, arguments.runs + 1):
         file = folder / f"run-{number}.jsonl"
-        # What was measured before is used again.
+        # Earlier measurements are used again.
         if not file.exists():
             measure(arguments, file)
         by_mean += mean_is_slower(arguments.dyno, file)

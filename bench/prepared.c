@@ -1,4 +1,4 @@
-/* What a careful C programmer would write by hand to put rows, or keys and values, into SQLite by prepared
+/* A program as a careful C programmer would write it by hand to put rows, or keys and values, into SQLite by prepared
 ** statements, to look keys up and to scan a table, and to know how long each takes. dyno's own time is measured
 ** against this program's.
 **

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How long `dyno prove` takes for 100 power cuts: of an embedded engine, and of a server. Controls are a part of it.
+# The time of `dyno prove` for 100 power cuts: of an embedded engine, and of a server. Controls are a part of it.
 # Usage: bench/prove.sh DYNO. It ends with 1 where an aim is missed, and says so where no disk can be recorded here.
 set -u
 dyno=$1

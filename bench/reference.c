@@ -1,4 +1,4 @@
-/* What a careful C programmer would write by hand to run files of statements on SQLite, and to know
+/* A program as a careful C programmer would write it by hand to run files of statements on SQLite, and to know
 ** how long each file takes. dyno's own time is measured against this program's.
 **
 **     reference [turns] DIRECTORY [NAME=VALUE ...] -- FILE ...

@@ -1,5 +1,5 @@
-/* What a careful C programmer would write by hand to let several threads work on one SQLite: the statements of dyno's
-** suite `bank`, prepared once for each thread, with a separate connection. threads.py compares dyno with it.
+/* A program as a careful C programmer would write it by hand to let several threads work on one SQLite: the statements
+** of dyno's suite `bank`, prepared once for each thread, with a separate connection. threads.py compares dyno with it.
 **
 **     threads DATABASE read|transfer THREADS SECONDS BRANCHES ACCOUNTS [NAME=VALUE ...]
 **

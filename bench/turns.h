@@ -49,7 +49,7 @@ static inline void begin_test(size_t of) {
   else section.slice = begin();
 }
 
-/* How many of the operations wanted are to be done before this is asked again. */
+/* The number of the wanted operations to do before this is asked again. */
 static inline size_t take(size_t wanted) {
   if (!section.turns) return wanted;
   if (section.left == 0) {

@@ -25,14 +25,20 @@ say() { # what is wrong, and what to do
 
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
+# The runners for client libraries of Rust are packed where they were built: no package holds their sources.
+runners=
+for folder in runners/*/; do
+    [ "$folder" != runners/crates/ ] || [ -f "$programs/dyno-runner-rusqlite" ] || continue
+    runners="$runners $folder"
+done
 # Every runner has its programs; those in Python, in Node.js and on the JVM have sources.
 for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
-    $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' runners/*/runner.toml | sed 's/.*\///' | sort -u); do
+    $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' $(printf '%srunner.toml ' $runners) | sed 's/.*\///' | sort -u); do
     [ -f "$programs/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
     # Most of a program is debug information. Without it a panic still names its line, and a backtrace its functions.
     strip --strip-debug -o "$stage/bin/$file" "$programs/$file"
 done
-for folder in runners/*/; do
+for folder in $runners; do
     mkdir -p "$stage/$folder"
     cp "$folder/runner.toml" "$stage/$folder"
 done

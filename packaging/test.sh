@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the packages: the archive and the .deb each in a root folder that holds it and the C library, and nothing else (no
-# shell, no toolchain, no clone), the wheel in a new environment of Python, and the installation.
+# Tries the packages: the archive and the .deb each in a root folder that holds it and the C library, and nothing else
+# (no shell, no toolchain, no clone), the wheel in a new environment of Python, and the installation.
 #
 #   packaging/test.sh ARCHIVE DEB WHEEL
 #
@@ -31,7 +31,7 @@ new_root() {
     root=$work/$1
     mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/opt"
 }
-# What every Debian has: the C library with its loader, and the compiler's support library.
+# The packages of every Debian: the C library with its loader, and the compiler's support library.
 add_libraries() { # folder of programs
     for library in $(ldd "$1"/* | grep -oE '/[^ ]+/(ld-linux|lib(c|m|dl|rt|pthread|resolv|gcc_s)\.so)[^ ]*' | sort -u); do
         mkdir -p "$root${library%/*}"

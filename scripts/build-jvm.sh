@@ -5,7 +5,8 @@
 #
 #   scripts/build-jvm.sh
 #
-# DYNO_JAVA names another Java machine at run time.
+# DYNO_JAVA names another Java machine at run time. The exit code is 1 where something cannot be had here, 2 where the runner's
+# own sources do not compile.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -61,6 +62,14 @@ unpack() ( # an archive's file to native/
 unpack 'jna-*.jar' "com/sun/jna/linux-$jna/libjnidispatch.so"
 unpack 'sqlite-jdbc-*.jar' "org/sqlite/native/Linux/$machine/libsqlitejdbc.so"
 
-javac --release 17 -proc:none -nowarn -cp "$place/lib/*" -d "$place/classes" $(find "$wanted/src" -name '*.java')
-ln -sf "$(command -v java)" "$place/bin/java"
+javac --release 17 -encoding UTF-8 -proc:none -nowarn -cp "$place/lib/*" -d "$place/classes" $(find "$wanted/src" -name '*.java') || {
+    say "the sources of the runner do not compile"
+    exit 2
+}
+# Java takes the encoding of paths from the locale alone, and refuses other letters than ASCII's in the locale C.
+cat >"$place/bin/java" <<EOF
+#!/bin/sh
+LC_ALL=C.UTF-8 exec "$(command -v java)" "\$@"
+EOF
+chmod +x "$place/bin/java"
 echo "$made" >"$stamp"

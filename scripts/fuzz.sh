@@ -26,6 +26,7 @@ seed() {
     run_file) cp crates/dyno/tests/golden/run.json "$corpus" ;;
     contender) printf 'sqlite@system/c+insert:wal,cache_size=-65536,postgres=postgres://a:b@h:1/d' >"$corpus/label" ;;
     event) grep -o '{"event":[^`]*}' docs/protocol.md | split -l 1 - "$corpus/line" ;;
+    wire) printf '\000\022\000\000\000\011\000\003\000\000\000\030Q\000\000\000\013COMMIT\000' >"$corpus/commit" ;;
     import) printf '\001\001id,name,size\n1,"A ""b""",2.5\n2,,-3\n' >"$corpus/table" ;;
     esac
 }

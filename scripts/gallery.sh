@@ -26,7 +26,7 @@ all_of() { # SUITE PROFILE
     grep -o "\"[a-z]*:$2\"" "suites/$1.toml" | tr -d '"' | paste -sd,
 }
 
-# What a suite is run with: enough to show its views, small enough for a coffee.
+# The options with which a suite is run: enough to show its views, small enough for a coffee.
 options() { # SUITE
     case $1-$scale in
     # The contenders are the suite's own, but where the servers of other engines are worth a picture.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the runs that this repository keeps in runs/, from which `make site` makes its site: one run of each suite named below, small
-# enough to be kept (some tens of KiB, packed), on a quiet machine, by the release build. Read what `dyno doctor` prints first.
+# Makes the runs that this repository keeps in runs/, from which `make site` makes its site: one run of each suite named
+# below, small enough to be kept (some tens of KiB, packed), on a quiet machine, by the release build. Read what `dyno
+# doctor` prints first.
 #
 #   scripts/kept-runs.sh [SUITE...]
 #
@@ -14,7 +15,7 @@ dyno=${DYNO:-${CARGO_TARGET_DIR:-target}/release/dyno}
     exit 1
 }
 
-# What a suite is run with.
+# The options with which a suite is run.
 options() { # SUITE
     case $1 in
     speedtest) echo "--trials 12 --scale 0.2 --with sqlite,sqlite:wal,sqlite:nosync" ;;

@@ -23,7 +23,7 @@ say() { echo "needs: $*" >&2; }
 # The first number with a dot that a program says of itself; `go` knows no --version.
 version() { { "$1" --version || "$1" version; } 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }
 
-# Whether a proof, as needs.txt has them, holds here. What the system's folders of programs hold counts as well.
+# Tests if a proof, as needs.txt has them, holds here. What the system's folders of programs hold counts as well.
 holds() (
     PATH=$PATH:/usr/sbin:/sbin
     python=${PYTHON:-python3}

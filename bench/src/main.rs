@@ -52,10 +52,10 @@ struct Arguments {
     /// Let runner and C program take turns; for contenders of the runner for SQLite.
     #[arg(long)]
     turns: bool,
-    /// How many rows a load has.
+    /// The rows of a load.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
-    /// Where the databases go.
+    /// The folder of databases.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
     /// The processors to run on, as for `dyno run`.

@@ -1,13 +1,14 @@
 //! Names the commit that dyno is built from, so that a run file says which program wrote it.
 //!
-//! `DYNO_COMMIT` names it where there is no repository, as in an archive of the sources. In a repository it is the commit
-//! that is checked out, with `-dirty` where a file that goes into the program differs from it. Cargo runs this script
-//! again only after a commit, a checkout, or a change of such a file, after which the program is compiled again anyway.
+//! `DYNO_COMMIT` names it where there is no repository, as in an archive of the sources. In a repository it is the
+//! commit that is checked out, with `-dirty` where a file that goes into the program differs from it. Cargo runs this
+//! script again only after a commit, a checkout, or a change of such a file, after which the program is compiled again
+//! anyway.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What goes into the program, from the repository's root, as Git's patterns.
+/// The files that go into the program, from the repository's root, as Git's patterns.
 const SOURCES: [&str; 8] = [
     ":(glob)crates/*/src/**",
     ":(glob)crates/*/templates/**",
@@ -59,7 +60,8 @@ fn checked_out(root: &Path) -> Option<String> {
     Some(format!("{commit}{suffix}"))
 }
 
-/// Names the files whose change may change the answer. Cargo would run the script at each build for one that is missing.
+/// Names the files whose change may change the answer. Cargo would run the script at each build for one that is
+/// missing.
 fn watch(root: &Path) {
     let folder = git(root, &["rev-parse", "--absolute-git-dir"]).map(PathBuf::from);
     // A commit and a checkout both add a line there.
@@ -74,7 +76,7 @@ fn watch(root: &Path) {
     }
 }
 
-/// What Git prints, without the line's end; none where it fails. Nothing of the caller's environment names another repository.
+/// The output of Git, without the line's end; none where it fails. Nothing of the caller's environment names another
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.arg("-C").arg(root).args(arguments).env("GIT_OPTIONAL_LOCKS", "0");

@@ -3,7 +3,7 @@
 //! rows, `psql \copy`; and against copying and syncing the finished file, which no way can undercut.
 //!
 //! The file is made from a seed, of the shape of a transit schedule: 864,913 records of seven columns.
-//! What a contender needs before (an empty folder, a server, a table for psql) is there before the
+//! The needs of a contender (an empty folder, a server, a table for psql) are met before the
 //! clock starts. Only dyno's database is on the device when the clock stops.
 
 mod compare;
@@ -46,7 +46,7 @@ struct Arguments {
     /// Another `dyno` to measure beside this one, such as one of before a change.
     #[arg(long)]
     before: Option<PathBuf>,
-    /// Where files and databases go.
+    /// The folder of files and databases.
     #[arg(long, default_value_os_t = scratch::default_parent())]
     dir: PathBuf,
 }

@@ -5,6 +5,7 @@
 
 mod checks;
 mod duty;
+pub mod faults;
 mod imports;
 mod kv;
 mod mix;

@@ -25,7 +25,7 @@ pub const ALL: [Duty; 4] = [
 /// The clients that share threads.
 const MANY: u32 = 8;
 
-/// What must be left of values that a statement's text must quote: all texts are `a'\`, and no sum is lost.
+/// The sum that must be left of values that a statement's text must quote: all texts are `a'\`, and no sum is lost.
 const CHECK: &str = "SELECT (SELECT sum(balance) FROM account), (SELECT count(*) FROM moved), \
                      (SELECT count(*) FROM moved WHERE substr(note, 1, 2) = 'a''' AND length(note) = 3), \
                      (SELECT sum(client) FROM moved)";

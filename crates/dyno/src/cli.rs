@@ -19,7 +19,7 @@ pub use results::{
     Colour, CompareArgs, ExportArgs, HistoryArgs, OutputFormat, ReportArgs, ScalingArgs, ShowArgs,
     ShowOptions, SiteArgs, VerifyArgs,
 };
-pub use run::{CalibrateArgs, PlaceArgs, RerunArgs, RunArgs};
+pub use run::{CalibrateArgs, ChallengeArgs, PlaceArgs, RerunArgs, RunArgs};
 pub use values::Caches;
 
 /// A dynamometer for database engines.
@@ -36,7 +36,7 @@ pub use values::Caches;
     after_help = AFTER_HELP
 )]
 pub struct Cli {
-    /// What to do; without a command, dyno says what it is and what to try.
+    /// The command; without one, dyno says what it is and what to try.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -133,6 +133,12 @@ pub enum Command {
     /// Repeat a run: the same suite, parameters, contenders and order
     #[command(before_help = examples::RERUN)]
     Rerun(RerunArgs),
+    /// Repeat a run under changes that should not matter, and count in how many of them its claims survive
+    ///
+    /// dyno changes the size of the runners' environment, their addresses, the order of trials, the folder of the
+    /// databases and the CPUs. docs/challenge.md explains what a count shows and what it does not.
+    #[command(before_help = examples::CHALLENGE)]
+    Challenge(ChallengeArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
     ///
     /// dyno loads all rows or none. It never rounds a number and never truncates a text. docs/import.md explains what
@@ -182,7 +188,7 @@ pub enum Command {
     /// Print a JSON Schema: of run files, of a runner's job, of its events
     #[command(before_help = examples::SCHEMA)]
     Schema {
-        /// What the schema describes
+        /// The subject of the schema
         #[arg(value_enum)]
         what: SchemaOf,
     },
@@ -209,7 +215,7 @@ pub enum Command {
 pub struct ListArgs {
     /// An engine or a suite, to see all of it; the path of a suite's file, as ./my.toml, also checks that suite
     pub name: Option<String>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
 }
@@ -220,7 +226,7 @@ pub struct DoctorArgs {
     /// The folder whose file system to look at [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Option<PathBuf>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
 }
@@ -242,6 +248,10 @@ pub struct ConformanceArgs {
     /// Contenders whose runners to check
     #[arg(required = true)]
     pub contenders: Vec<String>,
+    /// Let the way to the server fail in place of the checks, and print what each driver does: the server restarts, the
+    /// connection is cut in a commit, answers stay away, a statement takes too long
+    #[arg(long, conflicts_with = "only")]
+    pub faults: bool,
     /// Only checks of duties whose words hold TEXT, such as "import"; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
@@ -259,7 +269,7 @@ pub enum TextFormat {
     Json,
 }
 
-/// How `dyno prove` prints.
+/// The formats in which `dyno prove` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProofFormat {
     /// For the terminal

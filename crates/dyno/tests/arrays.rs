@@ -111,7 +111,7 @@ fn what_cannot_be_run_is_reported() {
     let place = Place::new();
     place.dyno("run kv --with postgres").exits(2).says("implements none of the models kv-put");
     place.dyno("run intuition --rows 0").exits(2).says("parameter rows is 0; the least allowed is 1");
-    place.dyno("run intuition --rows ten").exits(2).says("takes a number, and 'ten' is none");
+    place.dyno("run intuition --rows ten").exits(2).says("takes a number, and 'ten' is not one");
     place.dyno("run intuition --rows 9000000G --with sqlite").exits(2).says("do not fit into");
     place.dyno("run kv --cache big").exits(2).says("write a size like 64MiB");
     place

@@ -39,7 +39,7 @@ fn a_machine_is_calibrated_and_later_tables_say_so() {
         place.dyno(&format!("{two} -o run.jsonl")).exits(0).prints("Calibrated here on").prints(quoted);
     let later = later.stdout.replace("\n  ", " ");
     assert!(later.contains("Copies of its library under other names"), "{later}");
-    // It is part of the record, so whoever gets the run file sees it too.
+    // It is part of the record, so every reader of the run file sees it too.
     std::fs::remove_file(place.path("calibration.json")).unwrap();
     place.dyno("show run.jsonl").exits(0).prints(quoted);
     // A calibration that was kept before copies were run is read too.

@@ -7,8 +7,8 @@ use crate::common::{Place, read_json};
 /// The suites at a size that takes no time.
 const SMALL: &str = "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet";
 
-/// Whether a sample is of 0.3 s to the nanosecond, or of as much more as [`Place::dyno`] takes on a busy machine, with a
-/// tick for each second.
+/// True if a sample is of 0.3 s to the nanosecond, or of as much more as [`Place::dyno`] takes on a busy machine, with
+/// a tick for each second.
 pub fn lasted_as_asked(sample: &Value) -> bool {
     let nanoseconds = sample["section"]["nanoseconds"].as_u64().unwrap();
     let ticks = sample["ticks"].as_array().unwrap().len() as u64;
@@ -88,7 +88,7 @@ fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
     );
     place.dyno(&run).exits(0).without_panic().prints("waiting for a free client");
     let run = read_json(&place.path("run.jsonl"));
-    // What is judged is a percentile: of 60 arrivals the median.
+    // The judged figure is a percentile: of 60 arrivals the median.
     let shown = place.dyno("show run.jsonl --format json").exits(0).json();
     let figure = |test: usize| {
         let cell = &shown["verdict"]["tests"][test]["cells"][0];
@@ -104,8 +104,8 @@ fn what_arrives_by_itself_is_timed_from_when_it_was_due() {
             let sample: dyno_record::SampleRecord = serde_json::from_value(sample.clone()).unwrap();
             assert_eq!(figure(1).0, sample.duration_ns());
         }
-        // Within five standard deviations of a Poisson process, however busy the machine is. What is done was due, then or in
-        // the warm-up of 0.1 s: twenty operations on average.
+        // Within five standard deviations of a Poisson process, however busy the machine is. What is done was due, then
+        // or in the warm-up of 0.1 s: twenty operations on average.
         let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or_default();
         let planned = 200.0 * number(&sample["section"], "nanoseconds") / 1e9;
         assert!((number(&sample, "due") - planned).abs() < 5.0 * planned.sqrt(), "{label}: {sample}");
@@ -130,7 +130,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
         |run: &Value| samples(run, "transfer").iter().any(|(_, one)| one["sought"]["held"] == true);
     let says = |run: &crate::common::Result| run.stdout.contains("transactions/s with p90 ≤ 400 ms");
     assert_eq!(says(&run), sustained(&record), "{}", run.stdout);
-    // What was measured at other rates has no percentiles.
+    // Trials at other rates have no percentiles.
     assert!(!run.stdout.contains("latency") && !run.stdout.contains("wrong"), "{}", run.stdout);
     assert_eq!(place.dyno("show run.jsonl").exits(0).stdout, run.stdout);
     assert_eq!(record["schedule"]["sustain"], serde_json::json!({"share": 0.9, "within_ns": 400_000_000}));
@@ -492,7 +492,7 @@ fn a_mix_says_what_a_store_does() {
         "keys and lengths are whole numbers",
     );
     refused("@kv PUT record :key :value;", "@kv PUT other :key :value;", "are about one store");
-    refused("@kv TORN record 10;", "@kv SELECT 1;", "is none of `TORN store times`");
+    refused("@kv TORN record 10;", "@kv SELECT 1;", "is not one of `TORN store times`");
     let environment = "run ycsb --clients 2 --with bdb:persistent";
     place.dyno(environment).exits(2).says("those of one connection alone: take --clients 1");
     place.assert_clean();

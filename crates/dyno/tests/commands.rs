@@ -186,7 +186,7 @@ fn contenders_of_other_names_are_compared() {
 fn list_names_what_is_here_and_what_is_missing() {
     let place = Place::new();
     let list = place.dyno("list").exits(0).prints("speedtest").prints("wal-normal").prints("3.54");
-    assert!(list.stdout.lines().count() <= 45, "more than a screen:\n{}", list.stdout);
+    assert!(list.stdout.lines().count() <= 55, "more than a screen:\n{}", list.stdout);
     assert!(list.stdout.lines().all(|line| line.chars().count() <= 100), "{}", list.stdout);
     let listing = place.dyno("list --format json").exits(0).json();
     let engines = listing["engines"].as_array().unwrap();
@@ -272,7 +272,7 @@ fn a_table_takes_the_width_of_its_terminal() {
         assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{text}");
         assert!(text.contains("61.0 ms ±4%"), "{columns}:\n{text}");
     }
-    // Where there is room nothing is cut and every ratio has its interval.
+    // With enough room nothing is cut and every ratio has its interval.
     let wide = at(200);
     assert!(
         wide.contains("2500 INSERTs in a transaction") && wide.contains("0.0461× (0.0445–0.0480)"),
@@ -303,6 +303,24 @@ fn a_runner_that_is_not_built_comes_with_the_command_that_builds_it() {
     let (_, missing) = list.stdout.split_once("\nMissing").unwrap();
     assert!(missing.contains("  nothing: fake"), "{}", list.stdout);
     place.dyno("list fake").exits(0).prints("build it with `nothing`");
+}
+
+#[test]
+fn an_engines_only_driver_is_its_default_and_of_several_one_must_be_named() {
+    let place = Place::with_runner("exit 0");
+    let file = place.path("home/runners/fake/runner.toml");
+    let one = std::fs::read_to_string(&file).unwrap().replace("default = true\n", "");
+    std::fs::write(&file, &one).unwrap();
+    let run = "run speedtest --only 1 --trials 1 --no-warm-up --with fake";
+    // It is started, and ends at once.
+    let started = place.dyno(run).without_panic();
+    assert!(!started.stderr.contains("default") && !started.stderr.contains("serves"), "{}", started.stderr);
+    started.says("fake/sh failed: the runner stopped in the middle of its work");
+    let second =
+        "\n[[driver]]\nengine = \"fake\"\nname = \"zsh\"\nlanguage = \"shell\"\nabout = \"another\"\n";
+    std::fs::write(&file, one + second).unwrap();
+    let refused = place.dyno(run).exits(2).without_panic();
+    refused.says("no driver of fake is its default: name one, fake/sh or fake/zsh");
 }
 
 #[test]
@@ -411,7 +429,7 @@ fn bad_input_is_reported_and_exits_with_2() {
         ("run speedtest --with sqlite/go", "no driver 'go'"),
         ("run speedtest --with sqlite@/no/such/lib.so", "/no/such/lib.so"),
         ("run speedtest --with sqlite,sqlite", "named twice"),
-        ("run speedtest --with sqlite --baseline sqlite:wal", "none of the contenders"),
+        ("run speedtest --with sqlite --baseline sqlite:wal", "not among the contenders"),
         ("run speedtest --only 16", "no test '16'"),
         ("run speedtest --scale huge", "'huge'"),
         ("run speedtest --scale 0", "0.01"),

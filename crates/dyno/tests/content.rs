@@ -1,5 +1,5 @@
-//! What ran is known by its content: builds of one version, one build under two names, a file that is replaced, and a run
-//! file that was changed.
+//! Programs are known by their content: builds of one version, one build under two names, a file that is replaced, and
+//! a run file that was changed.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the documentation shows is what happens.
+//! Checks that commands in the documentation do what it shows.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::common::{Place, repository};
 
 /// The first block of a language in a document.
-fn block(document: &str, language: &str) -> String {
+pub fn block(document: &str, language: &str) -> String {
     blocks(document, language).remove(0)
 }
 

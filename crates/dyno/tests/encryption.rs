@@ -23,7 +23,7 @@ fn proof<'a>(run: &'a Value, label: &str) -> &'a Value {
     &found.unwrap_or_else(|| panic!("no {label}"))["proof"]
 }
 
-/// Whether the files of an encrypted contender show nothing and the engine refuses whoever lacks the key.
+/// True if the files of an encrypted contender show nothing and the engine refuses to open them without the key.
 fn assert_proved(run: &Value, label: &str) {
     let proof = proof(run, label);
     assert_eq!((&proof["encrypts"], &proof["marker_in"]), (&true.into(), &Value::Array(vec![])), "{proof}");
@@ -249,7 +249,7 @@ fn assert_secret(place: &Place, arguments: &str, key: &str, in_environment: bool
     while child.try_wait().unwrap().is_none() {
         let seen = seen_in_processes(key, but);
         assert!(seen.is_empty(), "{seen:?}");
-        // What dyno starts comes after it has made its folder.
+        // Processes that dyno starts come after it has made its folder.
         if fs::read_dir(place.path("data")).unwrap().next().is_some() {
             but = None;
         }

@@ -13,7 +13,7 @@ use crate::common::{LOADING, Place, SharedMemory, is_thorough, processes_with, w
 
 const PASSWORD: &str = "Sesame-0pen!";
 
-/// A server as somebody may run one, for being reached by URL.
+/// A server as users run one, to be reached by URL.
 pub struct Running {
     started: Started,
     url: String,
@@ -53,7 +53,7 @@ impl Running {
         }
     }
 
-    /// What statements return, executed by the engine's own client.
+    /// The rows that statements return, executed by the engine's own client.
     pub fn execute(&self, statements: &str) -> String {
         let output = self.output(statements);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -95,7 +95,7 @@ fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
         let data = place.path("data").display().to_string();
         wait_for("the servers to be gone", 60, || processes_with(&data).is_empty());
     }
-    // What the servers' processes cost is in every sample.
+    // Every sample has the cost of the servers' processes.
     let run = crate::common::read_json(&place.path("a.json"));
     let trials = run["trials"].as_array().unwrap();
     for trial in trials.iter().filter(|trial| trial["contender"] == 1 || trial["contender"] == 2) {
@@ -242,8 +242,8 @@ fn a_server_that_dies_in_a_trial_is_reported_with_its_log() {
     place.assert_clean();
 }
 
-/// Whether a process is PostgreSQL's main one with a backend among its children that inserts rows. Statements follow, so
-/// that its client misses it: after a SELECT the trial may be over.
+/// True if a process is PostgreSQL's main one with a backend among its children that inserts rows. Statements follow,
+/// so that its client misses it: after a SELECT the trial may be over.
 fn is_working_server(pid: u32) -> bool {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     children.split_whitespace().any(|child| {

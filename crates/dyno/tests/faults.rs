@@ -108,7 +108,7 @@ expect = [[2]]
     place.write("differ.toml", suite);
     let result = place.dyno("run ./differ.toml --trials 1 --quiet").exits(3);
     let result = result.prints("disputed").prints("✗");
-    // Where the suite states the answer, all can be wrong; then there is nothing to take a mean of.
+    // If the suite states the answer, all can be wrong; then there is nothing to take a mean of.
     let result = result.prints("Wrong: sqlite in test 2").prints("Wrong: sqlite:wal in test 2");
     assert!(!result.stdout.contains("geometric mean"), "{}", result.stdout);
 }
@@ -151,7 +151,7 @@ fn a_run_that_is_stopped_in_its_first_block_did_not_fail() {
     for word in ["-0 ns", "narrow enough"] {
         assert!(!format!("{}{}", result.stdout, result.stderr).contains(word), "{}", result.stdout);
     }
-    // What has nothing to show is not the newest run.
+    // A run with nothing to show is not the newest run.
     place.dyno("show").exits(0).prints("1 trial of each contender");
     let csv = place.dyno("show results/2.jsonl --format csv").exits(3).stdout;
     assert!(csv.contains(",untried,") && !csv.contains(",missing,"), "{csv}");

@@ -23,7 +23,7 @@ fn add(folder: &Path, name: &str, places: &mut Places) {
             add(&path, name, places);
         } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs") {
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
             for one in code.lines().filter_map(defined) {
                 places.entry(one.to_owned()).or_default().insert(name.to_owned());
             }

@@ -1,4 +1,4 @@
-//! What a mix must leave: a message about an invariant names it, and has the value that came.
+//! The invariants of a mix: a message about a broken one names it, and has the value that came.
 
 use crate::common::{Place, Result, read_json};
 use crate::loads::{READ, suite};

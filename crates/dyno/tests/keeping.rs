@@ -10,7 +10,7 @@ use crate::engines::Running;
 
 const BANK: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.3s --only transfer --trials 2 --no-warm-up --keep";
 
-/// Where a run says that it kept the database of a contender.
+/// The path under which a run says that it kept the database of a contender.
 fn kept(place: &Place, result: &Result, label: &str) -> PathBuf {
     let start = format!("The database of {label} is kept in ");
     let line = result.stderr.lines().find_map(|line| line.strip_prefix(&start));

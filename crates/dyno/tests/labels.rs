@@ -1,4 +1,4 @@
-//! What tables say of safety: on storage that keeps nothing, of settings that an engine does not report back, and of commits.
+//! Safety in tables: on storage that keeps nothing, of settings that an engine does not report back, and of commits.
 
 use std::path::Path;
 
@@ -128,7 +128,7 @@ fn the_standard_of_tuning_is_that_of_the_profile_unless_the_name_says_otherwise(
         ("redb,tuning=tuned", "tuned"),
         ("pebble:tuned", "tuned"),
         ("pebble:tuned,tuning=tuned", "tuned"),
-        // What a commit survives, how much it holds, and the cache are other questions.
+        // The level and size of a commit, and the cache, are other questions.
         ("rocksdb:persistent,sync=on,per_commit=7,cache_size=1000000", "default"),
         ("rocksdb:persistent,filter_policy=bloomfilter:10:false", "own"),
         ("rocksdb:persistent,tuning=tuned,block_size=4096", "own"),

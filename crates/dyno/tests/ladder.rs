@@ -131,7 +131,7 @@ fn a_ladder_with_a_mistake_is_reported() {
     says(
         "over = \"sync off\"",
         "over = \"sync of\"",
-        "'both' is compared with 'sync of', which is none of those before",
+        "'both' is compared with 'sync of', which is not one of those before",
     );
     says("name = \"typed\"", "name = \"prepared\"", "two rungs are named 'prepared'");
     says("like = \"timetable\"", "like = \"novel\"", "unknown variant `novel`");

@@ -25,8 +25,8 @@ int fsync(int fd) { return is_database(fd) ? 0 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return is_database(fd) ? 0 : (int)syscall(SYS_fdatasync, fd); }
 "#;
 
-/// A library that syncs nothing in a process that found a write-ahead log when it opened the database: what was acknowledged
-/// before a power cut is safe, and what was acknowledged after it is not.
+/// A library that syncs nothing in a process that found a write-ahead log when it opened the database: what was
+/// acknowledged before a power cut is safe, and what was acknowledged after it is not.
 const UNSYNCED_AFTER_RECOVERY: &str = r#"
 #include <fcntl.h>
 #include <stdarg.h>
@@ -54,8 +54,8 @@ int fsync(int fd) { return found == 1 ? 0 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return found == 1 ? 0 : (int)syscall(SYS_fdatasync, fd); }
 "#;
 
-/// A library that syncs nothing in a process that starts after a sync has failed: only what is acknowledged after a restart
-/// is unsafe.
+/// A library that syncs nothing in a process that starts after a sync has failed: only what is acknowledged after a
+/// restart is unsafe.
 const UNSYNCED_AFTER_FAILURE: &str = r#"
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ int fsync(int fd) { return sync_by(SYS_fsync, fd); }
 int fdatasync(int fd) { return sync_by(SYS_fdatasync, fd); }
 "#;
 
-/// What was found of SQLite in WAL mode, with a library between it and the system, if one is given.
+/// The findings on SQLite in WAL mode, with a library between it and the system, if one is given.
 fn with_library(place: &Place, source: Option<&str>, options: &str) -> Value {
     let mut command = place.command();
     let arguments = format!("prove --with sqlite:wal --commits 12 {options} --format json --quiet");
@@ -235,7 +235,7 @@ fn pages_that_are_half_written_are_found_without_the_doublewrite_buffer() {
     assert!(count(torn, "torn", "survived") < count(torn, "torn", "tried"), "{torn}");
 }
 
-/// What was found of a program in two commands, and the exit code.
+/// The findings on a program in two commands, and the exit code.
 fn tried(place: &Place, commit: &str, look: &str, options: &str) -> (Value, Option<i32>) {
     let look = program(place, "look", &format!("#!/bin/sh\n{look}\n"));
     let commit = program(place, "commit", &format!("#!/bin/sh\ncd \"$1\" || exit 1\n{commit}\n"));

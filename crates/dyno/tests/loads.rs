@@ -54,7 +54,7 @@ fn run(place: &Place, arguments: &[&str]) -> Result {
     command.output().unwrap().into()
 }
 
-/// How many operations of a class were done in each second, by contender.
+/// The number of operations of a class that were done in each second, by contender.
 fn by_second(run_file: &Value, class: usize) -> Vec<(String, Vec<u64>)> {
     let done = |tick: &Value| tick["classes"][class]["done"].as_u64().unwrap();
     let found = samples(run_file, "mix").into_iter();

@@ -1,4 +1,4 @@
-//! What goes wrong in the middle of a mix: a server that refuses clients or dies, a disk that fills. The message says
+//! Failures in the middle of a mix: a server that refuses clients or dies, a disk that fills. The message says
 //! what happened and where, the others go on, and nothing is left behind.
 
 use std::fs;
@@ -23,7 +23,7 @@ use crate::engines::Running;
 const SMALL: &str =
     "--set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 2 --only transfer --quiet -o run.jsonl";
 
-/// How many trials of a contender (by position) came to their end, and why the others did not.
+/// The number of trials of a contender (by position) that came to their end, and why the others did not.
 pub fn outcomes(run: &Value, contender: u64) -> (usize, Vec<String>) {
     let trials = run["trials"].as_array().unwrap();
     let its: Vec<&Value> = trials.iter().filter(|trial| trial["contender"] == contender).collect();
@@ -32,7 +32,7 @@ pub fn outcomes(run: &Value, contender: u64) -> (usize, Vec<String>) {
     (its.len() - failures.len(), failures)
 }
 
-/// How many connections the way lets through at once: one beside the clients, and half of four.
+/// Connections that the way lets through at once: one in addition to the clients, and half of four.
 const LET_IN: usize = 3;
 
 /// A way to a server's socket by TCP that refuses who comes when enough are there. Returns its port.
@@ -43,7 +43,7 @@ fn narrow_way(socket: PathBuf) -> u16 {
     thread::spawn(move || {
         for client in listener.incoming() {
             let client: TcpStream = client.unwrap();
-            // Who has just left may not be counted off yet.
+            // A client that has just left may not be counted off yet.
             let patience = Instant::now() + Duration::from_millis(300);
             while there.load(Ordering::SeqCst) >= LET_IN && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(5));
@@ -76,6 +76,18 @@ pub fn lead(client: &TcpStream, socket: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Runs a mix on SQLite and on the server at a URL, which lets too few clients in: dyno's output, and why the server's
+/// trials failed.
+fn refused(place: &Place, clients: u32, url: &str) -> (Result, Vec<String>) {
+    let mix = format!("run bank {SMALL} --clients {clients} --with sqlite:wal --url {url}");
+    let result = place.dyno(&mix).exits(3).without_panic();
+    let run = read_json(&place.path("run.jsonl"));
+    assert_eq!(outcomes(&run, 0), (3, Vec::new()));
+    let (done, failures) = outcomes(&run, 1);
+    assert_eq!((done, failures.len()), (0, 2), "{failures:?}");
+    (result, failures)
+}
+
 #[test]
 fn a_server_that_refuses_half_of_the_clients_is_reported_and_costs_the_others_nothing() {
     let place = Place::new();
@@ -84,12 +96,7 @@ fn a_server_that_refuses_half_of_the_clients_is_reported_and_costs_the_others_no
     let (folder, port, user) = server.reach();
     let way = narrow_way(PathBuf::from(format!("{folder}/.s.PGSQL.{port}")));
     let url = format!("postgres://{user}@127.0.0.1:{way}/postgres?sslmode=disable&gssencmode=disable");
-    let result = place.dyno(&format!("run bank {SMALL} --clients 4 --with sqlite:wal --url {url}")).exits(3);
-    let result = result.without_panic();
-    let run = read_json(&place.path("run.jsonl"));
-    assert_eq!(outcomes(&run, 0), (3, Vec::new()));
-    let (done, failures) = outcomes(&run, 1);
-    assert_eq!((done, failures.len()), (0, 2), "{failures:?}");
+    let (result, failures) = refused(&place, 4, &url);
     assert!(
         failures.iter().any(|why| why.contains("of 4") && why.contains("closed the connection")),
         "{failures:?}"
@@ -108,12 +115,7 @@ fn a_server_that_lets_in_too_few_is_reported_with_its_own_words() {
     let before = server.databases();
     let (socket, ..) = server.reach();
     let url = format!("mariadb://few@localhost/?socket={socket}");
-    let result = place.dyno(&format!("run bank {SMALL} --clients 6 --with sqlite:wal --url {url}")).exits(3);
-    let result = result.without_panic();
-    let run = read_json(&place.path("run.jsonl"));
-    assert_eq!(outcomes(&run, 0), (3, Vec::new()));
-    let (done, failures) = outcomes(&run, 1);
-    assert_eq!((done, failures.len()), (0, 2), "{failures:?}");
+    let (result, failures) = refused(&place, 6, &url);
     assert!(
         failures.iter().all(|why| {
             why.contains("of 6") && why.contains("max_user_connections") && why.contains("take fewer clients")
@@ -124,7 +126,7 @@ fn a_server_that_lets_in_too_few_is_reported_with_its_own_words() {
     place.assert_clean();
 }
 
-/// Whether a process is a server's main one in whose database a client's transaction is at work.
+/// True if a process is a server's main one in whose database a client's transaction is at work.
 fn is_at_work(pid: u32) -> bool {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let working = children.split_whitespace().filter(|child| {
@@ -232,7 +234,7 @@ fn a_disk_that_fills_in_the_middle_of_a_mix_fails_who_filled_it() {
         eprintln!("NOT RUN: a small file system cannot be mounted here; it needs root and mount(8)");
         return;
     }
-    // A log that nobody empties grows by four pages with each transaction.
+    // A log that is never emptied grows by four pages with each transaction.
     let with = "--with sqlite:wal,wal_autocheckpoint=0 --with sqlite:wal";
     let arguments =
         "run bank --duration 3s --set accounts=50 --set warm_up=0.1 --only transfer --trials 2 --clients 2";

@@ -13,7 +13,8 @@ use crate::common::{Place, read_json, wait_for};
 const BANK: &str = "run bank --set accounts=50 --set warm_up=0.1 --set branches=1 --duration 0.5s --trials 1 \
                     --no-warm-up --quiet";
 
-/// The fewest milliseconds that an operation of a test took in a run of three contenders. One may have begun before the section.
+/// The fewest milliseconds that an operation of a test took in a run of three contenders. One may have begun before the
+/// section.
 fn least_ms(run: &Value, test: &str) -> f64 {
     let least = |sample: &Value| {
         let done = sample["operations"].as_f64().unwrap();
@@ -59,7 +60,7 @@ fn several_delays_are_a_curve_and_are_never_compared_as_one_network() {
     place.dyno(&format!("scaling {none} {some} --format csv")).exits(0).prints("delay_ms");
     place.dyno(&format!("report {none} {some} -o page.html")).exits(0);
     place.dyno("history bank").exits(0).says("1 runs of other suites");
-    // Where clients reach servers directly is another network than one that adds nothing.
+    // A network whose clients reach servers directly is another than one that adds nothing.
     place.dyno(&format!("{BANK} --with postgres --only read --clients 2 -o direct.jsonl")).exits(0);
     place.dyno(&format!("scaling direct.jsonl {none}")).exits(2).says("reached their servers directly");
     place.assert_clean();

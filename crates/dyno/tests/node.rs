@@ -1,62 +1,35 @@
 //! The runner in Node.js, with every driver of engines that this machine has. What of it needs no server and no dyno is
 //! tested beside it, in runners/node/tests.
 
-use std::path::Path;
+use crate::common::SETTINGS;
+use crate::common::drivers::Drivers;
 
-use dyno_protocol::Build;
-
-use crate::common::{Place, Result, SETTINGS, installation};
-
-/// Every driver, and every way of loading that is not its usual one.
-const EMBEDDED: &str = "sqlite/better-sqlite3 sqlite/node-sqlite sqlite/node-sqlite3";
-const POSTGRES: &str = "postgres/pg postgres/pg+pipeline postgres/pg+multirow postgres/pg+insert \
-                        postgres/postgres postgres/postgres+pipeline postgres/postgres+multirow \
-                        postgres/postgres+insert";
-const MARIADB: &str = "mariadb/mysql2 mariadb/mysql2+multirow mariadb/mysql2+insert \
-                       mariadb/mariadb mariadb/mariadb+insert";
-
-/// A place, if the private folder of packages is there. Where Node.js cannot be had, the reason is printed.
-fn place() -> Option<Place> {
-    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
-    let node = programs.join("../node/bin/node");
-    if node.is_file() {
-        return Some(Place::in_memory());
-    }
-    eprintln!("SKIPPED: {} is missing; `sh scripts/build-node.sh` makes it, or says why not", node.display());
-    None
-}
-
-/// The contenders whose engines are here; those that are not are reported.
-fn contenders() -> Vec<&'static str> {
-    let is_here = |engine: &str| match installation(engine, &Build::System) {
-        Ok(_) => true,
-        Err(error) => {
-            eprintln!("SKIPPED for {engine}: {error:#}");
-            false
-        }
-    };
-    let mut contenders: Vec<&str> = EMBEDDED.split(' ').collect();
-    for (engine, drivers) in [("postgres", POSTGRES), ("mariadb", MARIADB)] {
-        if is_here(engine) {
-            contenders.extend(drivers.split(' ').filter(|name| !name.is_empty()));
-        }
-    }
-    contenders
-}
-
-fn usual() -> Vec<&'static str> {
-    contenders().into_iter().filter(|name| !name.contains('+')).collect()
-}
+const NODE: Drivers = Drivers {
+    program: "../node/bin/node",
+    build: "sh scripts/build-node.sh",
+    embedded: "sqlite/better-sqlite3 sqlite/node-sqlite sqlite/node-sqlite3",
+    servers: &[
+        (
+            "postgres",
+            "postgres/pg postgres/pg+pipeline postgres/pg+multirow postgres/pg+insert \
+             postgres/postgres postgres/postgres+pipeline postgres/postgres+multirow postgres/postgres+insert",
+        ),
+        (
+            "mariadb",
+            "mariadb/mysql2 mariadb/mysql2+multirow mariadb/mysql2+insert \
+             mariadb/mariadb mariadb/mariadb+insert",
+        ),
+    ],
+};
 
 #[test]
 fn the_drivers_keep_the_protocol() {
-    let Some(place) = place() else { return };
-    place.conforms(&[usual(), vec!["null/node"]].concat(), &[]);
+    NODE.keep_the_protocol("null/node");
 }
 
 #[test]
 fn profiles_keep_the_protocol_in_what_they_differ() {
-    let Some(place) = place() else { return };
+    let Some(place) = NODE.place() else { return };
     place.conforms(
         &["sqlite/better-sqlite3:wal", "sqlite/node-sqlite:tuned", "sqlite/node-sqlite3:memory"],
         &SETTINGS,
@@ -65,84 +38,33 @@ fn profiles_keep_the_protocol_in_what_they_differ() {
 
 #[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
-    let Some(place) = place() else { return };
-    let arguments = format!("--scale 0.02 --trials 1 --quiet --with sqlite,{}", usual().join(","));
-    // Another code than 0 would mean that an answer differs.
-    place.dyno(&format!("run speedtest {arguments}")).exits(0).without_panic();
-    place.assert_clean();
+    NODE.answer_as_sqlite();
 }
 
 #[test]
 fn every_way_of_loading_stores_the_same_rows() {
-    let Some(place) = place() else { return };
-    let arguments = format!("--rows 3000 --trials 1 --quiet --with sqlite,{}", contenders().join(","));
-    place.dyno(&format!("run intuition {arguments}")).exits(0).without_panic();
-    let run = place.run_file();
-    let trials = run["trials"].as_array().unwrap();
-    assert!(trials.iter().all(|trial| trial["failure"].is_null()), "{trials:?}");
-    place.assert_clean();
+    NODE.store_the_same_rows();
 }
 
-/// Its tests are several mixes on one connection.
 #[test]
 fn many_clients_keep_the_invariants() {
-    let Some(place) = place() else { return };
-    let arguments = "run bank --clients 3 --set duration=0.5 --trials 1 --no-warm-up --quiet";
-    place.dyno(&format!("{arguments} --with {}", usual().join(","))).exits(0).without_panic();
-    place.assert_clean();
+    NODE.keep_the_invariants();
 }
 
 #[test]
 fn another_build_of_sqlite_is_refused() {
-    let Some(place) = place() else { return };
-    let arguments = "run speedtest --scale 0.02 --trials 1 --only 1 --with sqlite@system/better-sqlite3";
-    let result = place.dyno(arguments).without_panic();
-    assert!(result.code != Some(0), "{}", result.stdout);
-    result.says(
+    NODE.refuse(
+        "sqlite@system/better-sqlite3",
         "better-sqlite3 has its own SQLite and takes no other: name the contender sqlite/better-sqlite3",
     );
 }
 
-/// A request that a server might make unprompted.
-const STEALS: &str = r#"
-name = "steals"
-title = "A file of the client's"
-story = "None."
-contenders = ["mariadb/mysql2"]
-
-[[test]]
-id = "1"
-title = "LOAD DATA"
-shows = "Nothing."
-model = "statements"
-statements = """
-CREATE TABLE t(a TEXT);
-LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;
-"""
-"#;
-
 #[test]
 fn no_file_of_the_clients_is_sent() {
-    for driver in ["mariadb/mysql2", "mariadb/mariadb"] {
-        let Some(place) = place() else { return };
-        if !contenders().contains(&driver) {
-            return;
-        }
-        place.write("steals.toml", &STEALS.replace("mariadb/mysql2", driver));
-        let result = place.dyno("run ./steals.toml --trust --trials 1 --quiet").without_panic();
-        assert!(result.code != Some(0), "{}", result.stdout);
-        let trials = place.run_file()["trials"].to_string();
-        assert!(trials.contains("statement 2 of 2"), "{trials}");
-        place.assert_clean();
-    }
+    NODE.send_no_file(&[("mariadb/mysql2", "statement 2 of 2"), ("mariadb/mariadb", "statement 2 of 2")]);
 }
 
 #[test]
 fn a_runner_without_its_packages_is_named_with_the_command_that_fetches_them() {
-    let place = Place::in_memory();
-    let mut command = place.command();
-    let arguments = "run speedtest --scale 0.02 --trials 1 --only 1 --with sqlite/better-sqlite3";
-    command.env("DYNO_NODE", "/nowhere/bin/node").args(arguments.split(' '));
-    let result: Result = command.output().unwrap().into();
-    result.exits(2).says("build it with `sh scripts/build-node.sh`").says("(/nowhere/bin/node is missing)");
+    NODE.are_named_with_the_command_that_fetches_them("DYNO_NODE", "sqlite/better-sqlite3");
 }

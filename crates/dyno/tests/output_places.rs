@@ -1,4 +1,4 @@
-//! What a result may be written to: nothing but a regular file is ever replaced, and what cannot take a result is refused
+//! The places of results: nothing but a regular file is ever replaced, and what cannot take a result is refused
 //! before anything is measured.
 
 use std::fs::{self, OpenOptions};
@@ -22,7 +22,7 @@ fn golden() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.json").display().to_string()
 }
 
-/// How many trials of the first contender stand in a run.
+/// The number of trials of the first contender in a run.
 fn finished(run: &Run) -> usize {
     run.trials.iter().filter(|trial| trial.contender == 0 && trial.failure.is_none()).count()
 }

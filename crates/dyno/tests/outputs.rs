@@ -1,4 +1,4 @@
-//! Where results go beside the terminal: pages, sample files, the history of a folder.
+//! The other outputs of results: pages, sample files, the history of a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn every_sample_is_exported() {
     assert!(!of_figures.is_empty() && of_figures.len() < all.len());
     assert_eq!(exported(""), of_figures);
     assert_eq!(exported("--all"), all);
-    // What has no rows has its header.
+    // A file without rows has its header.
     place.dyno(&format!("export {} -o classes.csv --latency", golden().display())).exits(0).says("0 classes");
     let header = fs::read_to_string(place.path("classes.csv")).unwrap();
     assert!(

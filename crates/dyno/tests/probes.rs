@@ -1,4 +1,4 @@
-//! What transactions see of one another, held against the isolation level in force.
+//! The isolation that transactions observe, held against the isolation level in force.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::common::{Place, read_json, run_file};
 const SMALL: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.2s --trials 1 --no-warm-up --quiet \
                      --only transfer -o run.jsonl";
 
-/// What was seen of a contender, by its position: the anomalies, each with whether it is allowed.
+/// The anomalies of a contender, by its position, each with whether it is allowed.
 fn seen(verdict: &Value, contender: usize) -> Vec<(String, bool)> {
     let probed = &verdict["verdict"]["probes"][contender];
     let probes = probed["probes"].as_array().unwrap();
@@ -45,7 +45,7 @@ fn nobody_shows_what_its_level_forbids_and_read_committed_what_it_allows() {
 fn who_shows_what_its_level_forbids_is_not_ranked() {
     let place = Place::new();
     place.dyno(&format!("{SMALL} --clients 2 --with postgres,postgres:serializable")).exits(0);
-    // What PostgreSQL does at its default, said to be serializable.
+    // PostgreSQL's behaviour at its default, said to be serializable.
     let mut run = read_json(&place.path("run.jsonl"));
     assert_eq!(run["contenders"][0]["isolation"]["level"], "read-committed");
     run["contenders"][0]["isolation"]["level"] = json!("serializable");

@@ -88,7 +88,8 @@ fn processes_and_threads_are_not_ranked_together() {
     place.assert_clean();
 }
 
-/// Runs a contender with three client processes, and sends one of them a signal while they work. Returns what dyno says.
+/// Runs a contender with three client processes, and sends one of them a signal while they work. Returns what dyno
+/// says.
 fn signalled(place: &Place, client: usize, signal: Signal, more: &str) -> crate::common::Result {
     let arguments = format!(
         "run bank --set accounts=50 --clients 3 --only read --set warm_up=0 --duration 2s --trials 2 --no-warm-up \
@@ -129,7 +130,7 @@ fn a_client_that_is_killed_is_reported_and_costs_the_others_nothing() {
     for client in [1, 2] {
         let said = signalled(&Place::new(), client, Signal::SIGKILL, "");
         said.prints(&format!(
-            "client {client} of 3, a process of its own, stopped in the middle of its work: it was killed by SIGKILL"
+            "client {client} of 3, a separate process, stopped in the middle of its work: it was killed by SIGKILL"
         ));
     }
 }
@@ -137,7 +138,7 @@ fn a_client_that_is_killed_is_reported_and_costs_the_others_nothing() {
 #[test]
 fn a_client_that_stands_still_is_reported_and_costs_the_others_nothing() {
     let said = signalled(&Place::new(), 3, Signal::SIGSTOP, "--timeout 3s");
-    said.prints("client 3 of 3, a process of its own, was silent for 3 s after the 2 s that the test takes");
+    said.prints("client 3 of 3, a separate process, was silent for 3 s after the 2 s that the test takes");
 }
 
 /// Returns true if a process descends from another.

@@ -8,7 +8,7 @@ use dyno_protocol::Build;
 
 use crate::common::{Place, server};
 
-/// An engine as somebody would add CockroachDB: it speaks PostgreSQL's protocol, has URLs of its own, and dyno cannot
+/// An engine as a user would add CockroachDB: it speaks PostgreSQL's protocol, has URLs of its own, and dyno cannot
 /// start it.
 const ENGINE: &str = r#"
 name = "postgres-like"
@@ -63,7 +63,7 @@ fn an_engine_that_speaks_a_known_protocol_is_one_file() {
         let settings = contender["hello"]["settings"].as_array().unwrap();
         let mut names: Vec<_> = settings.iter().map(|setting| setting["name"].as_str().unwrap()).collect();
         names.sort_unstable();
-        // What it wants read back and has, and what the drivers alone know.
+        // Settings that it wants read back and has, and those that the drivers alone know.
         assert_eq!(names, ["lc_collate", "lc_ctype", "synchronous_commit", "work_mem"]);
         let label = contender["label"].as_str().unwrap();
         assert!(

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::{Place, is_thorough, processes_with, wait_for};
 
-/// Why no disk can be recorded here; found without dyno's help, so that dyno cannot excuse itself.
+/// The reason that no disk can be recorded here; found without dyno's help, so that dyno cannot excuse itself.
 fn forbidden() -> Option<String> {
     for device in ["/dev/fuse", "/dev/loop-control"] {
         if let Err(error) = fs::File::options().read(true).write(true).open(device) {
@@ -29,7 +29,7 @@ fn forbidden() -> Option<String> {
     }
 }
 
-/// Whether to go on.
+/// True if the test may go on.
 pub fn is_allowed() -> bool {
     let why = forbidden();
     if let Some(why) = &why {
@@ -38,7 +38,16 @@ pub fn is_allowed() -> bool {
     why.is_none()
 }
 
-/// What was found, by contender.
+/// The output of the script that shows a kept loss again.
+fn repeated(place: &Place, subject: &str) -> Output {
+    Command::new(place.path(&format!("kept/{subject}/repeat.sh")))
+        .env("DYNO", env!("CARGO_BIN_EXE_dyno"))
+        .env("TMPDIR", place.path("data"))
+        .output()
+        .unwrap()
+}
+
+/// The findings, by contender.
 pub fn proved(place: &Place, arguments: &str) -> Value {
     place.dyno(&format!("prove {arguments} --format json --quiet")).exits(0).json()
 }
@@ -86,7 +95,7 @@ fn sqlite_loses_by_its_settings_what_its_manual_says() {
         assert_eq!(count(subject, "strict", "most_lost"), most_lost, "{label}");
         assert_eq!(count(subject, "strict", "lost"), if most_lost > 0 { tried } else { 0 }, "{label}");
         assert_eq!(count(subject, "strict", "lost_all") == tried, most_lost == 20, "{label}");
-        // What fails loses nothing where cuts lose nothing; of the others it is not asked.
+        // Devices that fail are tried only where cuts lose nothing.
         let failed = subject["proof"]["errors"].as_array().unwrap();
         let many = if most_lost == 0 { 7..=9 } else { 0..=0 };
         assert!(many.contains(&failed.len()), "{label}: {} failures", failed.len());
@@ -144,7 +153,8 @@ fn what_was_observed_is_kept_and_shown_again() {
     place.assert_clean();
 }
 
-/// Tables of runs say that a power cut may undo SQLite's last commit by default, and go on to say that it survives others.
+/// Tables of runs say that a power cut may undo SQLite's last commit by default, and go on to say that it survives
+/// others.
 #[test]
 fn a_hole_that_is_known_is_named_beside_the_promise_that_it_broke() {
     if !is_allowed() {
@@ -293,7 +303,7 @@ fn a_prover_that_is_killed_leaves_nothing() {
     }
     let place = Place::new();
     let data = place.path("data");
-    // A file system that nobody sees any more keeps its loop device.
+    // A file system that is no longer visible keeps its loop device.
     let devices = |name: &str| {
         let devices = fs::read_dir("/sys/block").unwrap().flatten();
         let files =
@@ -399,11 +409,7 @@ fn threads_of_one_process_lose_nothing_that_was_acknowledged_to_each() {
     let careless = subject(&report, "fjall:persistent");
     assert_eq!(count(careless, "strict", "lost"), count(careless, "strict", "tried"), "{careless}");
     assert_eq!(count(careless, "cuts", "broken"), 0, "{careless}");
-    let repeat = Command::new(place.path("kept/fjall-persistent/repeat.sh"))
-        .env("DYNO", env!("CARGO_BIN_EXE_dyno"))
-        .env("TMPDIR", place.path("data"))
-        .output()
-        .unwrap();
+    let repeat = repeated(&place, "fjall-persistent");
     assert!(repeat.status.success(), "{repeat:?}");
     place.assert_clean();
 }
@@ -421,12 +427,7 @@ fn what_shows_a_loss_is_kept_and_shows_it_again() {
     assert_eq!(fs::read_dir(place.path("kept")).unwrap().count(), 1, "only losses are kept");
     let sequence = fs::read_to_string(place.path("kept/sqlite/sequence.txt")).unwrap();
     assert!(sequence.contains(" flush\n") && sequence.contains("The power fails."), "{sequence}");
-    let repeat = || {
-        let mut command = Command::new(place.path("kept/sqlite/repeat.sh"));
-        command.env("DYNO", env!("CARGO_BIN_EXE_dyno")).env("TMPDIR", place.path("data"));
-        command.output().unwrap()
-    };
-    let output = repeat();
+    let output = repeated(&place, "sqlite");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && said.contains(" is gone"), "{output:?}");
     // Where nothing is missing it says so.
@@ -434,8 +435,8 @@ fn what_shows_a_loss_is_kept_and_shows_it_again() {
     let mut about: Value = serde_json::from_str(&about).unwrap();
     about["acknowledged"] = serde_json::json!([]);
     place.write("kept/sqlite/about.json", &about.to_string());
-    assert_eq!(repeat().status.code(), Some(3));
-    // A key that dyno made would be gone with this dyno, and nobody could look again.
+    assert_eq!(repeated(&place, "sqlite").status.code(), Some(3));
+    // A key that dyno made would be gone with this dyno, and no one could look again.
     place.dyno("prove --with sqlite@mc:encrypted --cuts 2 --keep kept --quiet").exits(2).says("DYNO_KEY");
     place.assert_clean();
 }
@@ -507,11 +508,7 @@ fn of_files_that_posix_alone_protects_the_same_settings_lose_the_same() {
         assert!(count(subject, "cuts", "tried") > 12, "{label}: {subject}");
         assert_eq!(subject["is_kept"], false, "it says nothing of a file system that there is");
     }
-    let repeat = Command::new(place.path("kept/sqlite/repeat.sh"))
-        .env("DYNO", env!("CARGO_BIN_EXE_dyno"))
-        .env("TMPDIR", place.path("data"))
-        .output()
-        .unwrap();
+    let repeat = repeated(&place, "sqlite");
     assert!(repeat.status.success(), "{repeat:?}");
     place.assert_clean();
 }
@@ -543,7 +540,7 @@ fn where_no_disk_can_be_made_what_still_works_is_used_and_said() {
     }
     let kept = fs::read_to_string(place.path("proofs.jsonl")).unwrap();
     assert!(kept.contains("\"calls\":1.0") && !kept.contains("\"flushes\""), "{kept}");
-    // Who wants no cuts misses nothing.
+    // A proof that wants no cuts misses nothing.
     let output = prove(&["--cuts", "0"]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.starts_with("No power was cut"), "{output:?}");

@@ -228,7 +228,7 @@ fn a_page_of_fifty_tests_and_twenty_contenders_opens() {
     // Timings are printed and not asserted: the machine that tests may be busy. The aim is a second.
     println!("50 tests, 20 contenders, 30 trials: loaded after {loaded} ms, opened after {opened:?}");
     assert!(browser.run("return document.querySelectorAll('article.test').length") == 50);
-    // Charts far below are not drawn before somebody looks.
+    // Charts far below are not drawn before a reader scrolls to them.
     assert_eq!(browser.run("return document.querySelector('#test-50 svg')"), Value::Null);
     browser.draw_all();
     assert_eq!(browser.run("return document.querySelectorAll('#test-50 svg circle').length"), 600);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::browser::Browser;
 use crate::common::{Place, read_json};
 
-/// What each mark of a chart says, and where its middle is.
+/// The title of each mark of a chart, and its middle.
 fn marks(browser: &Browser, within: &str, kind: &str) -> Vec<(String, f64, f64)> {
     let found = browser.run(&format!(
         "return [...document.querySelectorAll('{within} svg {kind}')].filter((mark) => mark.querySelector('title')).map((mark) => {{
@@ -91,7 +91,7 @@ fn rates(browser: &Browser, place: &Place, run: &Path) {
     let verdict = place.dyno(&format!("show {} --format json", run.display())).exits(0).json();
     for test in verdict["verdict"]["tests"].as_array().unwrap() {
         let id = test["id"].as_str().unwrap();
-        // What is settled has no rate.
+        // Tests that are settled have no rate.
         let amount = record.tests.iter().find(|test| test.id == id).unwrap().amount.as_ref();
         let Some(count) = amount.map(|amount| amount.count as f64) else { continue };
         let dots = marks(browser, &format!("#test-{id} figure"), "circle");
@@ -125,7 +125,7 @@ fn sizes(browser: &Browser, place: &Place) {
     let scaling = place.dyno("scaling kv.n300.json kv.n900.json --format json").exits(0).json();
     for test in scaling["tests"].as_array().unwrap() {
         if test["id"].as_str().unwrap().starts_with("settle-") || test["id"] == "settle" {
-            // What is settled has no rate.
+            // Tests that are settled have no rate.
             continue;
         }
         choose(browser, "scaling", test["id"].as_str().unwrap());
@@ -310,7 +310,7 @@ fn seconds_are_bars_and_stalls_stand_out() {
     let place = Place::new();
     let run = "run bank --only read --with sqlite:wal --clients 2 --duration 6s --set accounts=50 --set warm_up=0.1";
     place.dyno(&format!("{run} --trials 1 --no-warm-up --quiet -o run.jsonl")).exits(0);
-    // Nobody did anything in the third second, as far as the record says.
+    // Nothing was done in the third second, as far as the record says.
     let mut record = record::load(&place.path("run.jsonl")).unwrap();
     let samples = record.trials.iter_mut().flat_map(|trial| &mut trial.samples);
     for sample in samples.filter(|sample| sample.sample.test == "read") {
@@ -334,7 +334,7 @@ fn seconds_are_bars_and_stalls_stand_out() {
     assert_eq!(bars.len(), 6, "{bars:?}");
     let (stalls, others): (Vec<_>, Vec<_>) = bars.into_iter().partition(|(text, ..)| text.contains(": 0/s"));
     assert_eq!((stalls.len(), others.len()), (1, 5), "{stalls:?} {others:?}");
-    // What the disk did has a line of its own, with as many parts as there are seconds of which it is known.
+    // The disk's work has a line of its own, with as many parts as there are seconds of which it is known.
     let ticks = || {
         record.trials.iter().flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == "read")
     };

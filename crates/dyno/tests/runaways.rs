@@ -16,7 +16,7 @@ use crate::common::{Place, Result, processes_with, wait_for};
 const HELLO: &str =
     r#"{"event":"hello","protocol":3,"runner":"r","engine_version":"1","driver_version":"1","settings":[]}"#;
 
-/// What a runner says until the answer to the only test.
+/// The output of a runner until the answer to the only test.
 fn until_the_answer() -> String {
     let progress = r#"{"event":"progress","test":"1"}"#;
     let sample = r#"{"event":"sample","test":"1","section":{"nanoseconds":5}}"#;
@@ -89,7 +89,7 @@ fn what_a_runner_starts_ends_with_it_however_it_ends() {
     }
 }
 
-/// Whether a process was started by a runner of a place: its home stands in its environment.
+/// True if a process was started by a runner of a place: its home stands in its environment.
 fn is_of(pid: u32, home: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     String::from_utf8_lossy(&environment).contains(home)
@@ -149,7 +149,7 @@ fn control_groups_of_a_killed_dyno_are_removed_by_the_next() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!groups(child.id()).is_empty(), "a killed process cannot clean up");
-    // Whether or not it has a limit of its own.
+    // This holds of a run with a memory limit and of one without.
     place.dyno("run speedtest --scale 0.02 --only 15 --trials 1 --quiet").exits(0);
     assert!(groups(child.id()).is_empty(), "{:?}", groups(child.id()));
 }

@@ -1,5 +1,5 @@
 //! Files of records through the runners of servers, by every way of importing them, and what is wrong with some.
-//! Where a server is missing, its part is skipped and says so.
+//! If a server is missing, its part is skipped and says so.
 
 use dyno_protocol::{Commits, FieldKind, FileColumn, ImportWork, Test, Value, Work};
 
@@ -86,7 +86,7 @@ fn changed(mut test: Test, change: impl FnOnce(&mut ImportWork)) -> Test {
 
 #[test]
 fn every_way_imports_every_record() {
-    // What begins an escape or ends a line elsewhere is text as any other.
+    // Bytes that begin an escape or end a line elsewhere are text as any other.
     let records = records("C:\\new\\N \r x");
     let digest = digest(&records);
     let (tabs, bars) = (text(&records, '\t'), text(&records, '|'));
@@ -123,7 +123,7 @@ fn every_way_imports_every_record() {
 #[test]
 fn a_record_that_does_not_fit_is_reported() {
     let good = text(&records("x")[..20], '\t');
-    // What is wrong with record 21, and what is said of it by those who split, by COPY and by LOAD DATA.
+    // The fault of record 21, and the messages about it of those who split, of COPY and of LOAD DATA.
     let wrong: [(&str, &[&str]); 5] = [
         (
             "1A\t2\n",

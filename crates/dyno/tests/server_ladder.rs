@@ -5,7 +5,7 @@ use dyno_protocol::Build;
 
 use crate::common::{Place, installation};
 
-/// Whether the engine is here.
+/// True if the engine is here.
 fn is_here(engine: &str) -> bool {
     match installation(engine, &Build::System) {
         Ok(_) => true,

@@ -1,4 +1,4 @@
-//! What comes from others: folders that every user may write to, suites and run files from elsewhere, and a terminal that
+//! Input from strangers: folders that every user may write to, suites and run files from elsewhere, and a terminal that
 //! goes away.
 
 use std::fs;

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::common::{Place, processes_with, wait_for};
 
-/// What a runner of the engine `fake` says as it begins test 1.
+/// The output of a runner of the engine `fake` as it begins test 1.
 const BEGIN: &str = r#"echo '{"event":"hello","protocol":3,"runner":"r","engine_version":"1","driver_version":"1","settings":[{"name":"still","value":"yes"}]}'
 echo '{"event":"progress","test":"1"}'"#;
 

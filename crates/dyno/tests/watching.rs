@@ -1,4 +1,4 @@
-//! What `--progress` prints while a mix runs.
+//! The output of `--progress` while a mix runs.
 
 use crate::clients::samples;
 use crate::common::{Place, read_json};

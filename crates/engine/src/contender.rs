@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_nearest as nearest;
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{Safety, Tuning};
+use dyno_record::{ClusterShape, Reach, Safety, Tuning};
 use dyno_suite::TableForm;
 
 use super::build::{default_build, find_build};
@@ -48,8 +48,8 @@ pub struct Contender {
     pub per_commit: Option<u64>,
     /// The form of the tables into which it imports files.
     pub form: TableForm,
-    /// The share by which its runner is slowed down, to find out which differences a machine can show; `None` if its name
-    /// asks for no slowdown.
+    /// The share by which its runner is slowed down, to find out which differences a machine can show; `None` if its
+    /// name asks for no slowdown.
     pub slowdown: Option<f64>,
     /// True if its name excludes it from turns.
     pub named_apart: bool,
@@ -57,6 +57,8 @@ pub struct Contender {
     pub processes: bool,
     /// The threads of its clients, if its name says so.
     pub client_threads: Option<ClientThreads>,
+    /// The cluster that dyno starts for it; `None` for a database on one server.
+    pub cluster: Option<ClusterShape>,
     /// The safety that its settings promise; `None` if the engine's rules do not cover them.
     pub claimed: Option<Safety>,
     /// The address of a running server to measure; `None` if dyno starts one.
@@ -68,8 +70,8 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its label is the URL
-    /// without password and options.
+    /// The contender that a URL names: a server as it is, of which nothing is asked, and a driver if it names one. Its
+    /// label is the URL without password and options.
     pub fn at(url: ServerUrl, registry: &Registry) -> Result<Contender> {
         let engine = registry.engine(&url.engine.name)?;
         let (runner, driver) = find_driver(registry, engine, url.driver.as_deref())?;
@@ -90,6 +92,7 @@ impl Contender {
             named_apart: false,
             processes: false,
             client_threads: None,
+            cluster: None,
             claimed: None,
             url: Some(url),
             file_system: None,
@@ -102,13 +105,14 @@ impl Contender {
         self.runner.implements(&self.driver, self.variant.as_ref(), model)
     }
 
-    /// Whether its runner reports what clients of a mix do while they are at work.
+    /// True if its runner reports what clients of a mix do while they are at work.
     pub fn reports_intervals(&self) -> bool {
         self.runner.intervals
     }
 
-    /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least. Between its turns it must leave the machine
-    /// idle: background work, or writes still to be done, would slow down the others.
+    /// The reason why it cannot take turns with others in any test; `None` if it can, in those that only read at least.
+    /// Between its turns it must leave the machine idle: background work, or writes still to be done, would slow down
+    /// the others.
     pub fn apart(&self) -> Option<String> {
         if self.named_apart {
             return Some("its name says turns=no".into());
@@ -145,7 +149,7 @@ impl Contender {
     /// The safety of the settings in force, as far as a file system that dyno mounts lets it be.
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
-        limited(self.engine.safety(in_force, variant), self.file_system)
+        limited(self.engine.safety(in_force, variant, nodes(self.cluster)), self.file_system)
     }
 
     /// True if its data are encrypted, by the engine or by the file system.
@@ -177,8 +181,8 @@ impl Contender {
         self.runner.unbuilt().or_else(|| self.unbuilt_library())
     }
 
-    /// The file of its engine's library, if it is one that can be loaded under another name: the bundled one or one that
-    /// its name gives by a path.
+    /// The file of its engine's library, if it is one that can be loaded under another name: the bundled one or one
+    /// that its name gives by a path.
     pub fn library(&self) -> Option<PathBuf> {
         let library = match &self.build {
             Build::Path(path) => path.clone(),
@@ -237,11 +241,26 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
     let file_system = FileSystem::take(&mut settings)?;
     let own = OwnSettings::take(&mut settings)?;
-    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads } = own;
+    let cluster = own.shape(engine.cluster(), &engine.name)?;
+    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads, .. } = own;
+    if cluster.is_some_and(|shape| shape.reach == Reach::Any) {
+        ensure!(
+            runner.nodes && !processes,
+            "reach=any deals the sessions of one process out to the nodes, which {} does not: leave {} out",
+            if runner.nodes { "processes=yes" } else { "this driver" },
+            if runner.nodes { "one of them" } else { "reach=any or the driver" }
+        );
+    }
+    ensure!(
+        cluster.is_none() || file_system.is_none(),
+        "the nodes of {} work on the file system of the machine: leave file_system out",
+        engine.name
+    );
     if let Some(syntax) = engine.setting_syntax() {
         settings.iter().try_for_each(|setting| syntax.check(setting, &engine.values))?;
     }
-    let claimed = engine.claimed_safety(&settings, variant.as_ref().map(|variant| variant.name.as_str()));
+    let variant_name = variant.as_ref().map(|variant| variant.name.as_str());
+    let claimed = engine.claimed_safety(&settings, variant_name, nodes(cluster));
     Ok(Contender {
         label,
         per_commit: match per_commit {
@@ -253,6 +272,7 @@ fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         named_apart: apart,
         processes,
         client_threads,
+        cluster,
         claimed: limited(claimed, file_system),
         variant,
         engine: engine.clone(),
@@ -291,6 +311,11 @@ fn label(name: &Name, engine: &Engine, driver: &Driver, build: &Build, named: &[
     label
 }
 
+/// The number of nodes of a contender; 1 where it is no cluster.
+fn nodes(cluster: Option<ClusterShape>) -> u32 {
+    cluster.map_or(1, |shape| shape.nodes)
+}
+
 /// The part of a safety that a file system mounted by dyno leaves.
 fn limited(safety: Option<Safety>, file_system: Option<FileSystem>) -> Option<Safety> {
     match file_system {
@@ -313,12 +338,24 @@ fn find_driver<'a>(
     engine: &'a Engine,
     name: Option<&str>,
 ) -> Result<(&'a Runner, &'a Driver)> {
-    let wanted = |driver: &Driver| name.map_or(driver.default, |name| driver.name == name);
-    registry.drivers(&engine.name).find(|(_, driver)| wanted(driver)).with_context(|| {
-        let names = registry.drivers(&engine.name).map(|(_, driver)| driver.name.as_str());
+    let drivers: Vec<_> = registry.drivers(&engine.name).collect();
+    let found = match (name, drivers.as_slice()) {
+        (Some(name), all) => all.iter().find(|(_, driver)| driver.name == name),
+        // Nothing else can be meant, even if its file does not say so.
+        (None, [only]) => Some(only),
+        (None, all) => all.iter().find(|(_, driver)| driver.default),
+    };
+    found.copied().with_context(|| {
+        let names = drivers.iter().map(|(_, driver)| driver.name.as_str());
+        let named: Vec<String> = names.clone().map(|driver| format!("{}/{driver}", engine.name)).collect();
         match name {
             Some(name) => nearest::unknown(&format!("{} has no driver", engine.name), name, "it has", names),
-            None => format!("no runner serves {}", engine.name),
+            None if drivers.is_empty() => format!("no runner serves {}", engine.name),
+            None => format!(
+                "no driver of {} is its default: name one, {}, or give one `default = true` in its runner.toml",
+                engine.name,
+                named.join(" or ")
+            ),
         }
     })
 }

@@ -10,6 +10,7 @@ use dyno_record::{Isolated, Safety, Standing};
 use serde::Deserialize;
 
 use super::cache::CacheKnob;
+use super::cluster::ClusterStart;
 use super::encryption::{Encryption, all_asked};
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Rule, RuleFacts, safety};
@@ -22,7 +23,7 @@ use super::tuned::Tuned;
 use super::upkeep::Upkeep;
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 9] = [
+const COMMON_SETTINGS: [&str; 11] = [
     "per_commit",
     "index",
     "primary_key",
@@ -32,6 +33,8 @@ const COMMON_SETTINGS: [&str; 9] = [
     "client_threads",
     "file_system",
     "tuning",
+    "nodes",
+    "reach",
 ];
 
 /// An engine, as `engines/NAME.toml` describes it.
@@ -52,7 +55,8 @@ pub struct Engine {
     /// False if its licence forbids publishing measurements, as some vendors' do: `dyno site` leaves it out.
     #[serde(default = "yes")]
     pub publish: bool,
-    /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own process.
+    /// The protocol of its servers, which dyno starts or a URL names; `None` for engines within the runner's own
+    /// process.
     pub speaks: Option<Protocol>,
     #[serde(default)]
     pub(super) url: Url,
@@ -95,7 +99,7 @@ pub struct Engine {
     encryption: Option<Encryption>,
     /// The setting for the size of its cache, if it has a cache.
     pub cache: Option<CacheKnob>,
-    /// What its manual advises for speed; `None` where the engine's file does not list it.
+    /// The settings that its manual advises for speed; `None` where the engine's file does not list any.
     pub tuned: Option<Tuned>,
     /// Named sets of settings; the first is the default.
     #[serde(rename = "profile")]
@@ -146,7 +150,7 @@ impl Engine {
 
     /// The safety that the settings asked for promise, before any engine has confirmed them. Settings
     /// that are not asked for are taken from the engine's default profile.
-    pub fn claimed_safety(&self, asked: &[Setting], variant: Option<&str>) -> Option<Safety> {
+    pub fn claimed_safety(&self, asked: &[Setting], variant: Option<&str>, nodes: u32) -> Option<Safety> {
         let defaults = self.profiles.first().and_then(|profile| profile.settings().ok()).unwrap_or_default();
         let mut assumed: Vec<InForce> = Vec::new();
         for Setting { name, value } in asked.iter().rev().chain(&defaults) {
@@ -154,17 +158,17 @@ impl Engine {
                 assumed.push(InForce { name: name.clone(), value: value.clone() });
             }
         }
-        self.safety_of(RuleFacts { in_force: &assumed, variant, standing: Standing::Claimed })
+        self.safety_of(RuleFacts { in_force: &assumed, variant, standing: Standing::Claimed, nodes })
     }
 
-    /// The safety of the settings in force, with a variant of the driver.
-    pub fn safety(&self, in_force: &[InForce], variant: Option<&str>) -> Option<Safety> {
-        self.safety_of(RuleFacts { in_force, variant, standing: Standing::ReadBack })
+    /// The safety of the settings in force, with a variant of the driver, on a number of nodes.
+    pub fn safety(&self, in_force: &[InForce], variant: Option<&str>, nodes: u32) -> Option<Safety> {
+        self.safety_of(RuleFacts { in_force, variant, standing: Standing::ReadBack, nodes })
     }
 
     /// The isolation of its transactions with the settings in force.
     pub fn isolation(&self, in_force: &[InForce]) -> Option<Isolated> {
-        let asked = RuleFacts { in_force, variant: None, standing: Standing::ReadBack };
+        let asked = RuleFacts { in_force, variant: None, standing: Standing::ReadBack, nodes: 1 };
         isolation(&self.isolation, &self.values, asked)
     }
 
@@ -190,8 +194,8 @@ impl Engine {
         self.cache.as_ref().is_some_and(|knob| knob.setting == name)
     }
 
-    /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear on
-    /// these, or on encryption, does not count.
+    /// True if a setting may make it faster or slower at the same safety and with the same cache. What is known to bear
+    /// on these, or on encryption, does not count.
     pub(super) fn is_tuned_by(&self, name: &str) -> bool {
         let is_rule = |condition: &String| condition.split_once('=').is_some_and(|(known, _)| known == name);
         let is_cipher = self.encryption.as_ref().is_some_and(|encryption| encryption.concerns(name));
@@ -313,6 +317,11 @@ impl Engine {
             version: self.version.clone(),
             start: self.server.clone(),
         })
+    }
+
+    /// What its servers need to be nodes of a cluster; `None` if it is none.
+    pub fn cluster(&self) -> Option<&ClusterStart> {
+        self.server.as_ref()?.cluster.as_ref()
     }
 
     /// True if it is a server.

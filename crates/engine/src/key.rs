@@ -27,7 +27,7 @@ impl Key {
         Ok(Key { secret: Secret::new(text), origin })
     }
 
-    /// Where it comes from, in words.
+    /// Its source, in words.
     pub fn origin(&self) -> &str {
         &self.origin
     }

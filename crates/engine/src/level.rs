@@ -4,6 +4,7 @@ use dyno_protocol::{InForce, Setting};
 use dyno_record::{Hole, Level, Safety, Standing};
 use serde::Deserialize;
 
+use super::cluster::NodesLost;
 use super::settings::{ValueNames, canonical, parse_setting};
 
 /// A rule: settings, and the level that they mean.
@@ -21,6 +22,8 @@ pub(super) struct Rule {
     pub link: Option<String>,
     pub caveat: Option<String>,
     pub hole: Option<Hole>,
+    /// How many nodes may be lost for good; absent where the engine is no cluster.
+    pub nodes: Option<NodesLost>,
 }
 
 /// The facts that rules are evaluated against.
@@ -32,6 +35,8 @@ pub(super) struct RuleFacts<'a> {
     pub variant: Option<&'a str>,
     /// The extent to which the settings are known.
     pub standing: Standing,
+    /// The number of nodes; 1 of an engine that is no cluster.
+    pub nodes: u32,
 }
 
 impl Rule {
@@ -75,6 +80,7 @@ pub(super) fn safety(
         link: rule.link.clone(),
         caveat: rule.caveat.clone(),
         hole: rule.hole,
+        nodes: rule.nodes.map(|nodes| nodes.of(asked.nodes)),
         survival: None,
     })
 }

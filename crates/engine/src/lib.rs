@@ -5,6 +5,7 @@
 
 mod build;
 mod cache;
+mod cluster;
 mod contender;
 mod encryption;
 mod engine;
@@ -31,6 +32,7 @@ mod upkeep;
 mod url;
 
 pub use cache::CacheKnob;
+pub use cluster::{ClusterStart, NodeFile, NodePlaces};
 pub use contender::Contender;
 pub use encryption::Encryption;
 pub use engine::{Engine, NamedBuild};

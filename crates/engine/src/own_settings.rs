@@ -1,9 +1,10 @@
 //! Settings of dyno, which every contender has: dyno removes them from the engine's settings and passes their meaning to
 //! the runner with each test.
 
-use anyhow::{Context, Result, bail};
+use super::cluster::ClusterStart;
+use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Setting;
-use dyno_record::Tuning;
+use dyno_record::{ClusterShape, Reach, Tuning};
 use dyno_suite::{Index, TableForm};
 
 /// The number of operations of a transaction.
@@ -25,6 +26,12 @@ const PROCESSES: &str = "processes";
 /// The number of threads that its clients share, or `clients` for one each.
 const CLIENT_THREADS: &str = "client_threads";
 
+/// The number of nodes of a cluster.
+const NODES: &str = "nodes";
+
+/// The nodes of a cluster that clients work with: `first` or `any`.
+const REACH: &str = "reach";
+
 /// The standard of tuning: `default` or `tuned`.
 const TUNING: &str = "tuning";
 
@@ -43,6 +50,10 @@ pub struct OwnSettings {
     pub processes: bool,
     /// The threads of its clients; `None` if not set.
     pub client_threads: Option<ClientThreads>,
+    /// The number of nodes of a cluster; `None` if not set.
+    pub nodes: Option<u32>,
+    /// The nodes that clients work with; `None` if not set.
+    pub reach: Option<Reach>,
 }
 
 /// The threads that drive the clients of a mix.
@@ -88,7 +99,7 @@ impl OwnSettings {
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
         let is_own = |setting: &mut Setting| {
-            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, CLIENT_THREADS, TUNING]
+            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, CLIENT_THREADS, TUNING, NODES, REACH]
                 .contains(&setting.name.as_str())
         };
         for Setting { name, value } in settings.extract_if(.., is_own) {
@@ -104,6 +115,10 @@ impl OwnSettings {
                 (PROCESSES, _) => bail!("{PROCESSES} is yes or no, not '{value}'"),
                 (CLIENT_THREADS, "clients") => own.client_threads = Some(ClientThreads::OnePerClient),
                 (CLIENT_THREADS, value) => own.client_threads = Some(ClientThreads::Shared(threads(value)?)),
+                (NODES, value) => own.nodes = Some(nodes(value)?),
+                (REACH, "first") => own.reach = Some(Reach::First),
+                (REACH, "any") => own.reach = Some(Reach::Any),
+                (REACH, _) => bail!("{REACH} is first or any, not '{value}'"),
                 // It has decided which settings there are.
                 (TUNING, _) => {}
                 (INDEX, "none") => own.form.index = Index::None,
@@ -116,6 +131,24 @@ impl OwnSettings {
             }
         }
         Ok(own)
+    }
+
+    /// The shape of an engine's cluster; `None` of an engine that is none.
+    ///
+    /// # Errors
+    /// The engine cannot have it.
+    pub fn shape(&self, cluster: Option<&ClusterStart>, engine: &str) -> Result<Option<ClusterShape>> {
+        let Some(cluster) = cluster else {
+            ensure!(
+                self.nodes.is_none() && self.reach.is_none(),
+                "{engine} is one server and no cluster: leave {NODES} and {REACH} out"
+            );
+            return Ok(None);
+        };
+        let nodes = self.nodes.unwrap_or(cluster.nodes);
+        let reach = self.reach.unwrap_or(Reach::First);
+        cluster.check_shape(nodes, reach, engine)?;
+        Ok(Some(ClusterShape { nodes, reach }))
     }
 }
 
@@ -134,6 +167,10 @@ pub fn tuning(settings: &[Setting]) -> Result<Option<Tuning>> {
 fn operations(value: &str) -> Result<u64> {
     let count = value.parse().ok().filter(|&count: &u64| count > 0);
     count.with_context(|| format!("{PER_COMMIT} is a number of operations from 1, or all, not '{value}'"))
+}
+
+fn nodes(value: &str) -> Result<u32> {
+    value.parse().ok().with_context(|| format!("{NODES} is a number of nodes, as 3, not '{value}'"))
 }
 
 fn threads(value: &str) -> Result<u32> {

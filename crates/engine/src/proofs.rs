@@ -1,7 +1,7 @@
 //! The results of `dyno prove` on this machine, kept in one file, and their effect on the levels of contenders.
 //!
-//! A result holds of the same build of an engine with the same settings in force on the same file system, and of nothing
-//! else. It holds for later versions of dyno too, as long as they ask for the same evidence.
+//! A result holds of the same build of an engine with the same settings in force on the same file system, and of
+//! nothing else. It holds for later versions of dyno too, as long as they ask for the same evidence.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,8 +74,8 @@ impl Proofs {
         self.kept.iter().filter(move |proof| proof.engine == engine)
     }
 
-    /// The result for a contender with the settings in force on a file system. A loss that was once found always counts;
-    /// of results without losses, the one with the most cuts counts.
+    /// The result for a contender with the settings in force on a file system. A loss that was once found always
+    /// counts; of results without losses, the one with the most cuts counts.
     pub fn find(&self, contender: &Contender, hello: &Hello, file_system: &str) -> Option<&Survival> {
         let wanted = subject(contender, hello);
         let alike = self.kept.iter().filter(|proof| {
@@ -107,7 +107,7 @@ fn is_lossy(survival: &Survival) -> bool {
     cuts.tried + kills.tried > cuts.survived + kills.survived || is_harmed
 }
 
-/// Whom a result is about: engine, its version, what else identifies it, an encrypted file system, settings.
+/// The subject of a result: engine, its version, what else identifies it, an encrypted file system, settings.
 type Subject<'a> =
     (&'a str, &'a str, BTreeMap<String, Vec<String>>, Option<&'a str>, BTreeMap<&'a str, &'a str>);
 

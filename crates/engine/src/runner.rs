@@ -15,8 +15,8 @@ use super::server::Protocol;
 pub struct Runner {
     /// The name of its folder.
     pub name: String,
-    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of this file, `{python}`,
-    /// `{node}` and `{java}` the programs that run those in Python, in Node.js and on the JVM.
+    /// The command that starts it. `{bin}` is the folder of dyno's own program, `{runner}` that of this file,
+    /// `{python}`, `{node}` and `{java}` the programs that run those in Python, in Node.js and on the JVM.
     start: Vec<String>,
     /// The command that builds it, for people.
     pub build: String,
@@ -33,13 +33,16 @@ pub struct Runner {
     /// True if the clients of a mix can be separate processes on one database.
     #[serde(default)]
     pub processes: bool,
+    /// True if it deals its sessions out to the nodes of a cluster.
+    #[serde(default)]
+    pub nodes: bool,
     /// True if several clients of a mix can share a thread.
     #[serde(default)]
     pub shares_threads: bool,
-    /// Whether it reports what clients of a mix do while they are at work, where a job asks for that.
+    /// True if it reports what clients of a mix do while they are at work, where a job asks for that.
     #[serde(default)]
     pub intervals: bool,
-    /// Whether the statements of a mix can be sent without being prepared beforehand.
+    /// True if the statements of a mix can be sent without being prepared beforehand.
     #[serde(default)]
     simple: bool,
     /// True if an operation of a mix is repeated for as long as its own class says, and not the mix.
@@ -163,8 +166,8 @@ impl Runner {
         Runner { start: [around, &self.start[..]].concat(), ..self.clone() }
     }
 
-    /// The interpreter that a variable names if it is set, as the wheel sets `DYNO_PYTHON`; else that of the private folder
-    /// which a script of `scripts/` makes, apart from all that is installed elsewhere.
+    /// The interpreter that a variable names if it is set, as the wheel sets `DYNO_PYTHON`; else that of the private
+    /// folder which a script of `scripts/` makes, apart from all that is installed elsewhere.
     fn interpreter(&self, variable: &str, own: &str) -> PathBuf {
         let set = env::var_os(variable).filter(|path| !path.is_empty());
         set.map_or_else(|| self.programs.join(own), PathBuf::from)

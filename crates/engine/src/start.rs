@@ -9,6 +9,7 @@ use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 
+use super::cluster::ClusterStart;
 use super::settings::{canonical, is_name, parse_setting};
 
 /// Programs, arguments and signals of a server. Arguments may name places in braces: `{data}`, `{sockets}` (a folder),
@@ -59,6 +60,8 @@ pub struct Start {
     pub memory: Memory,
     /// The limit on the number of its clients.
     pub clients: Clients,
+    /// What its servers need to be nodes of a cluster; `None` for an engine of one server.
+    pub cluster: Option<ClusterStart>,
     /// The way that it gets the key by which it encrypts; `None` if it has no encryption.
     pub key: Option<KeyGift>,
 }
@@ -189,6 +192,9 @@ impl Start {
         for text in self.instead.keys().chain(self.made_with.iter().map(|made| &made.setting)) {
             parse_setting(text).context("[server]")?;
         }
+        if let Some(cluster) = &self.cluster {
+            cluster.check()?;
+        }
         let mut names = self.sessions.iter().chain(&self.shaping);
         match names.find(|name| !is_name(name)) {
             Some(name) => bail!("[server]: '{name}' cannot be the name of a setting"),
@@ -207,6 +213,18 @@ fn expanded(template: &[String], settings: &[String]) -> Vec<Argument> {
         }
     }
     arguments
+}
+
+/// Arguments as templates.
+pub(super) fn templates(texts: &[String]) -> Vec<Argument> {
+    expanded(texts, &[])
+}
+
+/// A text with its places filled. What it does not know stays.
+pub(super) fn filled_text(template: &str, places: &[(&str, &str)]) -> String {
+    let places: Vec<(&str, &OsStr)> =
+        places.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
+    fill(template, &places).to_string_lossy().into_owned()
 }
 
 /// A template with its places filled. What it does not know stays.

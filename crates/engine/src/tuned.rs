@@ -1,7 +1,7 @@
-//! What an engine's manual advises for speed.
+//! The settings that an engine's manual advises for speed.
 //!
-//! A profile says how safe commits are. `tuning=tuned` with a contender adds the options of the engine's `[tuned]` to those of
-//! any profile, so that each is there by both standards: as the engine comes, and by its manual.
+//! A profile says how safe commits are. `tuning=tuned` with a contender adds the options of the engine's `[tuned]` to
+//! those of any profile, so that each is there by both standards: as the engine comes, and by its manual.
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::encryption::all_asked;
 use super::settings::parse_setting;
 
-/// What an engine's manual advises for speed, at the same safety.
+/// The settings that an engine's manual advises for speed, at the same safety.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuned {

@@ -2,7 +2,7 @@
 //!
 //! `postgres://user:password@host:5432/database?sslmode=require`, `mysql://…`, `mariadb://…`; a socket
 //! as `postgres:///database?host=/run/postgresql` and `mysql://user@/database?socket=/run/mysqld.sock`.
-//! Which schemes there are is data of `engines/*.toml`. A driver may stand behind a scheme, as in
+//! The schemes are data of `engines/*.toml`. A driver may stand behind a scheme, as in
 //! `postgres+pgx://…`. What a URL leaves out comes from where the engine's own programs look for it
 //! ([`super::passwords`]).
 //!
@@ -138,7 +138,7 @@ impl ServerUrl {
     /// The server, with the name of a trial's database on it.
     pub fn connection(&self, scratch: &str) -> ScratchServer {
         let (speaks, server) = (self.engine.speaks, self.server.clone());
-        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false }
+        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
     }
 
     /// The server for tables and records: a URL without password and options.
@@ -285,7 +285,16 @@ fn postgres(
     let options = demands(parts.options, Protocol::Postgres, host.starts_with('/'), |name| {
         around.variable(&format!("PG{}", name.to_ascii_uppercase().replace('_', "")))
     })?;
-    Ok(Server { host, port: parts.port, user, password, database: Some(database), options, process: None })
+    Ok(Server {
+        host,
+        port: parts.port,
+        user,
+        password,
+        database: Some(database),
+        options,
+        process: None,
+        further: Vec::new(),
+    })
 }
 
 /// Fills in what the `mysql` program would.
@@ -321,6 +330,7 @@ fn mysql(
         database,
         options,
         process: None,
+        further: Vec::new(),
     })
 }
 

@@ -1,4 +1,4 @@
-/* What a runner of dyno measures with, for languages other than Rust: the library libdyno_gauge.so beside dyno's
+/* The instruments of a runner of dyno, for languages other than Rust: the library libdyno_gauge.so beside dyno's
  * programs. Durations are nanoseconds, sizes are bytes. A function that is given a null pointer does nothing.
  *
  * Nothing here reads the clock: that is for the runner, in its own language, between dyno_gauge_before and
@@ -18,7 +18,7 @@ extern "C" {
 #define DYNO_GAUGE_VERSION 3
 uint32_t dyno_gauge_version(void);
 
-/* What a process, or all processes of a server, spent in a timed section. */
+/* The cost of a process, or of all processes of a server, in a timed section. */
 typedef struct dyno_gauge_cost {
     uint64_t user_ns;
     uint64_t system_ns;
@@ -59,12 +59,13 @@ void dyno_gauge_store_add(dyno_gauge_store *store, const uint8_t *key, size_t ke
 void dyno_gauge_store_sums(const dyno_gauge_store *store, uint64_t *sums);
 void dyno_gauge_store_free(dyno_gauge_store *store);
 
-/* How long single operations took, to three significant digits. All its memory is reserved by _new. */
+/* Durations of single operations, to three significant digits. All its memory is reserved by _new. */
 typedef struct dyno_gauge_histogram dyno_gauge_histogram;
 dyno_gauge_histogram *dyno_gauge_histogram_new(void);
 void dyno_gauge_histogram_record(dyno_gauge_histogram *histogram, uint64_t nanoseconds);
 /* HdrHistogram's own compressed encoding, as base64 that ends with a NUL, where there is `room` for it in bytes; empty
- * where nothing was recorded. Returns its length without the NUL: with less room than that and one, nothing is written. */
+ * where nothing was recorded. Returns its length without the NUL: with less room than that and one, nothing is written.
+ * */
 size_t dyno_gauge_histogram_text(const dyno_gauge_histogram *histogram, char *text, size_t room);
 void dyno_gauge_histogram_free(dyno_gauge_histogram *histogram);
 

@@ -1,8 +1,8 @@
 //! The text cut into pieces at the ends of records, so that threads can parse them concurrently.
 //!
-//! Where quotes are allowed a line's end may lie within a field. A piece begins at a record's beginning, outside
-//! quotes, so following its quotes from there shows which ends of lines are ends of records: nothing is guessed. A
-//! quote opens a field only at the field's beginning, as in [`crate::records`].
+//! If quotes are allowed, a line's end may lie within a field. A piece begins at a record's beginning, outside
+//! quotes, so [`crate::split`] can follow its quotes from there to see which ends of lines are ends of records; it
+//! guesses nothing.
 
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use memchr::memchr_iter;
 
-use crate::cut::{Cut, cut};
 use crate::error::Input;
 use crate::owned_mutex::{OwnedGuard, OwnedMutex};
 use crate::records::at_line;
+use crate::split::{Cut, cut};
 use crate::syntax::{Dialect, too_long};
 
 /// A chunk this many times as long as usual is long: only one such chunk exists at a time.
@@ -44,11 +44,6 @@ impl Chunk {
     /// The text, of which a field is no longer what it was once it has been read.
     pub fn text_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
-    }
-
-    #[cfg(test)]
-    pub fn of(text: &[u8], line: u64, has_quotes: bool) -> Chunk {
-        Chunk { index: 0, line, has_quotes, bytes: text.to_vec(), length: text.len(), pass: None }
     }
 
     /// Forgets the text. What one huge record needed is not kept for ever.

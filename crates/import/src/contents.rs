@@ -1,10 +1,15 @@
-//! What the beginning of a file shows: a table in another format, no text at all, or a line that names the delimiter.
+//! The format of a file by its beginning: a table in another format, no text at all, or a line that names the
+//! delimiter.
 
 use std::io::BufRead;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::error::Input;
+
+/// The bytes with which every database of SQLite begins unless it is encrypted
+/// (<https://sqlite.org/fileformat2.html>, section 1.3.1).
+pub const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// True if it is a Parquet file.
 pub fn is_parquet(sample: &[u8]) -> bool {
@@ -28,7 +33,7 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
             "{name} is packed by {format}, which dyno does not unpack: unpack it first (dyno reads gzip and zstd)"
         );
     }
-    if sample.starts_with(crate::sqlite::MAGIC) {
+    if sample.starts_with(SQLITE) {
         bail!("{name} is a SQLite database and no text");
     }
     let start = sample.trim_ascii_start();

@@ -3,9 +3,28 @@
 use anyhow::Result;
 
 use crate::error::BadRow;
-use crate::fields::Fields;
-use crate::parse::{TypeMismatch, Wanted};
-use crate::value::{Value, read};
+use crate::split::Fields;
+use crate::value::{Kind, Value, read};
+
+/// The properties of a column that the parser needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// Its name, for messages.
+    pub name: String,
+    /// The kind of its values.
+    pub kind: Kind,
+    /// True if a value that does not fit only shows that the type was inferred from too few values.
+    pub inferred: bool,
+    /// True if it is part of the primary key, which needs a value in every row.
+    pub required: bool,
+    /// Spellings of NULL in this column alone.
+    pub nulls: Vec<Vec<u8>>,
+}
+
+/// A value contradicts an inferred type.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TypeMismatch(pub BadRow);
 
 /// The rules by which every record is checked and converted.
 pub struct Converter {

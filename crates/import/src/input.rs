@@ -10,13 +10,13 @@ use encoding_rs::Encoding;
 
 use crate::contents::lines_before;
 use crate::error::Input as _;
-use crate::fields::{Fields, fields_of};
 use crate::json;
 use crate::records::{Record, Records};
 use crate::shape::Shape;
 #[cfg(feature = "parquet")]
 use crate::source::Opened;
 use crate::source::Source;
+use crate::split::{Fields, fields_of};
 use crate::syntax::Syntax;
 use crate::table::names;
 

@@ -1,21 +1,19 @@
 //! Loads a file into a database as fast as is safe.
 //!
-//! A [`Request`] says what is wanted, and a [`Plan`] decides everything before anything is changed. The rows then go one
-//! of two ways. For a new SQLite database all threads parse pieces of the [`Source`] and write the pages of its rows;
-//! for other targets a parser on a separate thread fills batches, which the [`Target`] takes. Either all rows are loaded
-//! or none; numbers are never rounded, text is never cut.
+//! A [`Request`] says what is wanted, and a [`Plan`] decides everything before anything is changed. The rows then go
+//! one of two ways. For a new SQLite database all threads parse pieces of the [`Source`] and write the pages of its
+//! rows; for other targets a parser on a separate thread fills batches, which the [`Target`] takes. Either all rows are
+//! loaded or none; numbers are never rounded, text is never cut.
 
 mod batch;
 mod building;
 mod chunks;
 mod contents;
 mod convert;
-mod cut;
 mod digits;
 mod encoding;
 mod error;
 mod explain;
-mod fields;
 mod fill;
 mod forms;
 mod guess;
@@ -23,8 +21,6 @@ mod gzip;
 mod infer;
 mod input;
 mod json;
-mod lines;
-mod marks;
 mod owned_mutex;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -39,6 +35,7 @@ mod safety;
 mod server;
 mod shape;
 mod source;
+mod split;
 mod sqlite;
 mod stream;
 mod syntax;
@@ -58,7 +55,7 @@ pub use shape::Choose;
 pub use source::{Source, encoding};
 pub use sqlite::Sqlite;
 pub use table::{Column, Table, Types};
-pub use target::{Existing, Target};
+pub use target::{Existing, PageTarget, Target};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -6,35 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Result, anyhow};
 
 use crate::batch::{Batch, BatchCell};
-use crate::convert::{BadField, Converter};
+use crate::convert::{BadField, Converter, TypeMismatch, Wanted};
 use crate::error::BadRow;
-use crate::fields::Fields;
 use crate::input::Input;
 use crate::pipeline::Sender;
 use crate::records::Record;
 use crate::rejects::Rejects;
+use crate::split::Fields;
 use crate::syntax::Flaw;
 use crate::value::{Kind, Value, integer, real};
-
-/// The properties of a column that the parser needs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
-    /// Its name, for messages.
-    pub name: String,
-    /// The kind of its values.
-    pub kind: Kind,
-    /// True if a value that does not fit only shows that the type was inferred from too few values.
-    pub inferred: bool,
-    /// True if it is part of the primary key, which needs a value in every row.
-    pub required: bool,
-    /// Spellings of NULL in this column alone.
-    pub nulls: Vec<Vec<u8>>,
-}
-
-/// A value contradicts an inferred type.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct TypeMismatch(pub BadRow);
 
 /// Turns records into batches.
 pub struct Parser {
@@ -136,7 +116,7 @@ impl Parser {
             let is_string = strings.get(column).copied();
             let takes_all = columns[column].kind == Kind::AsIs;
             cells.push(match value {
-                // Where a column takes anything, a string stays one, and a number too.
+                // In a column that takes anything, a string stays one, and a number too.
                 Value::Null
                     if takes_all && is_string == Some(true) && from == to && !self.is_null(column, b"") =>
                 {

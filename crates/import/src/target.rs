@@ -1,4 +1,4 @@
-//! The interface between an import and a database.
+//! The interface between an import and a database: statements take the rows, or dyno writes their pages.
 
 use std::path::PathBuf;
 
@@ -80,34 +80,12 @@ pub trait Target {
     fn context(&self, _table: &Table, _existing: Existing) -> minijinja::Value {
         minijinja::context! {}
     }
-    /// True if [`Target::build`] writes a table's rows: then no statement takes each of them.
-    fn builds(&self, _table: &Table, _existing: Existing) -> bool {
-        false
-    }
-    /// Has [`Target::builds`] say no from now on: the rows cannot be read once more, or their keys are violated.
-    fn never_build(&mut self) {}
-    /// The column whose numbers are the rows' own in a table that is built.
-    fn row_number(&self, _table: &Table) -> Option<usize> {
+    /// The writer of a table's pages: then no statement takes each row. None if statements do.
+    fn pages(&mut self, _table: &Table, _existing: Existing) -> Option<&mut dyn PageTarget> {
         None
     }
-    /// The folder for temporary files of [`Target::build`].
-    fn folder(&self) -> PathBuf {
-        PathBuf::from(".")
-    }
-    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the existing table. Right
-    /// before it commits it calls `seal`, which makes the rejected rows durable.
-    ///
-    /// # Errors
-    /// Nothing was loaded.
-    fn build(
-        &mut self,
-        _table: &Table,
-        _watch: &dyn ImportObserver,
-        _fill: &dyn Fn(&Pages) -> Result<Filled>,
-        _seal: &dyn Fn() -> Result<()>,
-    ) -> Result<Reached> {
-        bail!("this database's pages are not written by dyno")
-    }
+    /// Has [`Target::pages`] return None from now on: the rows cannot be read once more, or their keys are violated.
+    fn never_build(&mut self) {}
     /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did, and calls
     /// [`Rows::seal`].
     ///
@@ -119,6 +97,26 @@ pub trait Target {
         existing: Existing,
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached>;
+}
+
+/// A database whose pages dyno writes.
+pub trait PageTarget {
+    /// The column whose numbers are the rows' own.
+    fn row_number(&self, table: &Table) -> Option<usize>;
+    /// The folder for temporary files.
+    fn folder(&self) -> PathBuf;
+    /// Makes a database of the table whose pages `fill` writes, or moves the rows from there to the existing table.
+    /// Right before it commits it calls `seal`, which makes the rejected rows durable.
+    ///
+    /// # Errors
+    /// Nothing was loaded.
+    fn build(
+        &mut self,
+        table: &Table,
+        watch: &dyn ImportObserver,
+        fill: &dyn Fn(&Pages) -> Result<Filled>,
+        seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached>;
 }
 

@@ -39,7 +39,8 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Looks at a process that was started at a time. Of one that has ended, or of another user, there is nothing to see.
+    /// Looks at a process that was started at a time. Of one that has ended, or of another user, there is nothing to
+    /// see.
     pub fn of(process: u32, began: SystemTime) -> Mapped {
         let since = began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let began = (since.as_secs().cast_signed(), i64::from(since.subsec_nanos()));
@@ -48,7 +49,7 @@ impl Mapped {
         Mapped { program, files: code(&maps), began }
     }
 
-    /// Whether a file was mapped, by its path without links.
+    /// True if a file was mapped, by its path without links.
     fn holds(&self, path: &Path) -> Holds {
         let Some(path) = path.to_str() else { return Holds::No };
         let gone = |file: &String| file.strip_suffix(GONE) == Some(path);
@@ -61,7 +62,7 @@ impl Mapped {
     }
 }
 
-/// Whether a process had a file mapped.
+/// True if a process had a file mapped.
 enum Holds {
     Yes,
     /// One that was of this name and is no longer.

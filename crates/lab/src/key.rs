@@ -18,7 +18,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 /// The variable that may hold a key.
 pub const VARIABLE: &str = dyno_launch::environment::KEY;
 
-/// What the environment held, without which dyno goes on.
+/// The contents of the environment, without which dyno goes on.
 static FROM_ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
 
 /// Takes the key out of the environment, so that no program that dyno starts inherits it, and out of what the
@@ -45,10 +45,10 @@ pub unsafe fn take_from_environment() {
     let _ = FROM_ENVIRONMENT.set(found);
 }
 
-/// Where a key comes from that was made for the run.
+/// The source of a key that was made for the run.
 const MADE: &str = "the run";
 
-/// Whether a key was made for the run and is gone with it.
+/// True if a key was made for the run and is gone with it.
 pub fn is_made(key: &Key) -> bool {
     key.origin() == MADE
 }
@@ -79,8 +79,8 @@ pub fn limit_core_dumps() {
     let _ = limits.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_CORE, 0, hard));
 }
 
-/// Gives a run's key to those contenders that encrypt. Where none does and no file is named, nobody looks for
-/// one.
+/// Gives a run's key to those contenders that encrypt. Where none does and no file is named, dyno looks for
+/// no key.
 ///
 /// # Errors
 /// There is no key, or it does not fit a contender's cipher.

@@ -18,4 +18,6 @@ pub mod proof;
 pub mod run;
 pub mod scratch;
 pub mod server;
+pub mod traffic;
 pub mod trial;
+mod waits;

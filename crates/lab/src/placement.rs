@@ -1,8 +1,8 @@
 //! The CPUs that the measured process and dyno run on, and at what priority: chosen and stated, not left to luck.
 //!
-//! Why: a process that sleeps in a sync or waits for its server must queue for a CPU when it wakes, and what wakes it
-//! and what else runs on that CPU decides how long. So the runner gets a separate CPU where one can be spared, dyno
-//! keeps off it, and the record says which. On a shared machine, a runner that shares its CPU with even a small
+//! The reason: a process that sleeps in a sync or waits for its server must queue for a CPU when it wakes, and what
+//! wakes it and what else runs on that CPU decides how long. So the runner gets a separate CPU where one can be spared,
+//! dyno keeps off it, and the record says which. On a shared machine, a runner that shares its CPU with even a small
 //! periodic task lost 4 to 5 % of its time to waiting; on a CPU of its own, 0.2 %.
 //!
 //! A priority above the usual one is offered and not chosen: on a quiet machine it changed neither the median nor the
@@ -24,7 +24,7 @@ use nix::unistd::Pid;
 
 use crate::machine::{Topology, allowed_cpus};
 
-/// Why a placement cannot be had.
+/// The reason that a placement cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacementError {
     /// The list of CPUs cannot be read.
@@ -115,7 +115,7 @@ fn own_nice() -> i32 {
     if Errno::last_raw() == 0 { nice } else { 0 }
 }
 
-/// Whether the system grants a priority: tried on a thread that ends at once, since priorities belong
+/// Asks the system for a priority: tried on a thread that ends at once, since priorities belong
 /// to threads. The rights and limits behind the answer are too many to work out.
 fn try_nice(nice: i32) -> Result<(), Errno> {
     std::thread::spawn(move || set_nice(nice)).join().unwrap_or(Err(Errno::UnknownErrno))

@@ -171,9 +171,9 @@ impl Deal {
 /// A question to a process for its clock, in nanoseconds: when dyno asked and heard, and what the process read between.
 #[derive(Debug, Clone, Copy)]
 pub struct ClockExchange {
-    /// When dyno asked, on its own clock.
+    /// The time at which dyno asked, on its own clock.
     pub asked_ns: u64,
-    /// When it had the answer.
+    /// The time at which it had the answer.
     pub heard_ns: u64,
     /// The answer.
     pub read_ns: u64,

@@ -137,7 +137,7 @@ fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
             None => format!("its runner '{}' makes threads of them", runner.name),
         };
         bail!(
-            "the clients of {} cannot be processes of their own: {}; leave --processes or it out",
+            "the clients of {} cannot be separate processes: {}; leave --processes or it out",
             contender.label,
             why
         );

@@ -19,6 +19,7 @@ mod size;
 mod step_layout;
 mod steps;
 mod timetable;
+pub mod traffic;
 pub mod truth;
 mod work;
 

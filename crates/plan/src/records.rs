@@ -86,7 +86,7 @@ fn check(line: &[u8], columns: &[FileColumn], delimiter: char) -> Result<()> {
         number.with_context(|| {
             format!(
                 "{} is '{}', and that column takes whole numbers of 32 bits, written without plus, blanks and \
-                 leading zeros; a header line is none of the records",
+                 leading zeros; a header line is not a record",
                 column.name,
                 field.escape_debug()
             )

@@ -9,8 +9,10 @@ use crate::{Class, Sample};
 
 /// One line of a runner's standard output.
 ///
-/// The order is `hello`, then per test `progress`, in jobs with turns `waiting` before each turn, `sample`, any number of
-/// `answer`, then `bye`. In a mix of several processes `ready` and `done` come between `progress` and `sample`. In a job with `answers_only` there is no `sample`. A `failed` may stand wherever the next event would; only `bye` may follow it.
+/// The order is `hello`, then per test `progress`, in jobs with turns `waiting` before each turn, `sample`, any number
+/// of `answer`, then `bye`. In a mix of several processes `ready` and `done` come between `progress` and `sample`. In a
+/// job with `answers_only` there is no `sample`. A `failed` may stand wherever the next event would; only `bye` may
+/// follow it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -23,15 +25,15 @@ pub enum Event {
     },
     /// The clock stands, and the runner waits for a turn at the test that it is about. Only in jobs with turns.
     Waiting(Waiting),
-    /// The clients of this process are connected and prepared, and wait for the order to begin. Only where several processes
-    /// do a mix.
+    /// The clients of this process are connected and prepared, and wait for the order to begin. Only where several
+    /// processes do a mix.
     Ready(ClientsReady),
     /// The clients of this process have done their part, and stay connected until the order to go on.
     Done {},
-    /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `reports`; from several clients in any
-    /// order.
+    /// An operation of a mix begins, or is done. Sent only if the mix asks for it by `reports`; from several clients in
+    /// any order.
     Operation(Operation),
-    /// What clients of a mix did in an interval. Only where the mix asks for intervals.
+    /// Work of clients of a mix in an interval. Only where the mix asks for intervals.
     Interval(Interval),
     /// A test has ended and this is what it took.
     Sample(Sample),
@@ -63,8 +65,8 @@ pub struct Hello {
     /// Further facts that identify the build: source id, library file, compile options, as the engine reports them.
     #[serde(default)]
     pub build: BTreeMap<String, Vec<String>>,
-    /// The settings in force that the runner itself sets and reads. In the run file these are all settings that were asked
-    /// for or bear on speed or safety.
+    /// The settings in force that the runner itself sets and reads. In the run file these are all settings that were
+    /// asked for or bear on speed or safety.
     pub settings: Vec<InForce>,
     /// The rows of the job's `read_back`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -130,13 +132,13 @@ pub struct Operation {
     pub done: bool,
 }
 
-/// What clients of a mix did lately: the operations that they have reported since the interval before. A client reports those
-/// of a second with its first operation that ends after it.
+/// Recent work of clients of a mix: the operations that they have reported since the interval before. A client reports
+/// those of a second with its first operation that ends after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// How long the mix has been measured, in nanoseconds.
+    /// The time for which the mix has been measured, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How long the interval is, in nanoseconds.
+    /// The length of the interval, in nanoseconds.
     pub nanoseconds: u64,
     /// The classes within it. Two digits are enough for their histograms.
     pub classes: Vec<Class>,

@@ -181,6 +181,10 @@ pub struct Server {
     /// what it and its children cost to each sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
+    /// The hosts of further nodes of the same cluster. Sessions are dealt out to all nodes in turn, from `host` on; the
+    /// maintenance and the first session are at `host`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<String>,
 }
 
 /// Statements for an administrative connection, which is opened for them and closed after them.

@@ -19,28 +19,28 @@ pub struct MixWork {
     pub lists: Vec<StepList>,
     /// The number of clients, each with its own session.
     pub clients: u32,
-    /// The number of threads that the clients of this process share at most. Absent: as many as there are CPUs that the process
-    /// may use. With a driver that keeps its thread until an answer is there each client has a thread.
+    /// The number of threads that the clients of this process share at most. Absent: as many as there are CPUs that the
+    /// process may use. With a driver that keeps its thread until an answer is there each client has a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// A file of steps for each client, or one that all share: whichever client is free does the next step. Each step is
-    /// 8 bytes of the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is free), 8
-    /// bytes of the position of its class, and its fields; numbers have their least significant byte first.
+    /// A file of steps for each client, or one that all share: whichever client is free does the next step. Each step
+    /// is 8 bytes of the moment when it is due, in nanoseconds since the clients began (0: as soon as its client is
+    /// free), 8 bytes of the position of its class, and its fields; numbers have their least significant byte first.
     pub steps: Vec<StepFile>,
-    /// The position of a field, a number: how long the client waits before it sends the step, in nanoseconds since it was
-    /// free. Absent: not at all.
+    /// The position of a field, a number: how long the client waits before it sends the step, in nanoseconds since it
+    /// was free. Absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<usize>,
     /// The position of a field, a number: each client says it in an event `operation` right before it does a step, and
     /// again right after the step is done with success. For proofs, which look at no time. Absent: nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reports: Option<usize>,
-    /// In a mix that lasts a time: how often an event `interval` says what was done since the one before, in nanoseconds, whole
-    /// seconds. Absent: nothing is said before the sample.
+    /// In a mix that lasts a time: how often an event `interval` says what was done since the one before, in
+    /// nanoseconds, whole seconds. Absent: nothing is said before the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ns: Option<u64>,
-    /// True if the runner also times each statement of each operation. Its samples then carry `statements` in each class, and
-    /// each statement costs two more readings of the clock.
+    /// True if the runner also times each statement of each operation. Its samples then carry `statements` in each
+    /// class, and each statement costs two more readings of the clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub times_statements: bool,
     /// Steps of a session. A client that is free takes this many of the next steps of the file that all share, connects
@@ -49,8 +49,8 @@ pub struct MixWork {
     /// after the others. Absent: each client is one session from the beginning to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
-    /// Which of the test's clients this process has, where several processes do the mix on one database. The job is then one
-    /// line, and [`ClientOrder`](crate::ClientOrder)s follow it. Absent: all of them.
+    /// The clients of the test that this process has, where several processes do the mix on one database. The job is
+    /// then one line, and [`ClientOrder`](crate::ClientOrder)s follow it. Absent: all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<ClientPart>,
     /// The duration of the section; each client begins anew with its first step after its last one, unless steps have
@@ -67,8 +67,8 @@ pub struct MixWork {
     /// number of violations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<StoreInvariant>,
-    /// What the test's check is made of, where it asks for several things that must hold: each again by itself, so that a runner
-    /// whose check fails finds the one that does, and names it.
+    /// The parts of the test's check, where it asks for several things that must hold, each repeated here, so that a
+    /// runner whose check fails finds the one that does, and names it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<NamedQuery>,
 }
@@ -76,8 +76,8 @@ pub struct MixWork {
 /// The clients of a mix that one of several processes has: they follow those of the processes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientPart {
-    /// The number of clients in the processes before this one. The process with the first client makes the database, sets up
-    /// and checks; others open what is there, while that process has it open, and make or remove nothing.
+    /// The number of clients in the processes before this one. The process with the first client makes the database,
+    /// sets up and checks; others open what is there, while that process has it open, and make or remove nothing.
     pub before: u32,
     /// The number of clients in all processes.
     pub of: u32,
@@ -86,7 +86,7 @@ pub struct ClientPart {
 /// A query with what it is about.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedQuery {
-    /// What must hold, in the suite's words, and where these stand.
+    /// The condition, in the suite's words, and where these stand.
     pub says: String,
     /// The query.
     pub query: String,
@@ -112,15 +112,15 @@ pub struct MixClass {
     /// Pauses of its client within the operation, in order; never within a loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
-    /// Codes of errors with which an operation may end: it is undone and counts as done, and as ignored. Of PostgreSQL SQLSTATE, of
-    /// MariaDB and MySQL the number or SQLSTATE, of SQLite the extended or the primary code.
+    /// Codes of errors with which an operation may end: it is undone and counts as done, and as ignored. Of PostgreSQL
+    /// SQLSTATE, of MariaDB and MySQL the number or SQLSTATE, of SQLite the extended or the primary code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignores: Vec<String>,
     /// The way in which its statements reach the database.
     #[serde(default, skip_serializing_if = "QueryProtocol::is_prepared")]
     pub protocol: QueryProtocol,
-    /// The time that one of its operations may wait for locks, its repeated tries included, in nanoseconds; absent: that of
-    /// the mix.
+    /// The time that one of its operations may wait for locks, its repeated tries included, in nanoseconds; absent:
+    /// that of the mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_ns: Option<u64>,
 }
@@ -169,7 +169,8 @@ pub struct MixLoop {
 pub enum LoopSource {
     /// Each item of a list of the step, by the list's position.
     List(usize),
-    /// Each row that an earlier statement of the class has returned, by that statement's position. It keeps all of them.
+    /// Each row that an earlier statement of the class has returned, by that statement's position. It keeps all of
+    /// them.
     Rows(usize),
 }
 
@@ -235,7 +236,8 @@ pub struct MixRows {
     pub may_miss: bool,
 }
 
-/// A list of items in a step. Item by item, and within an item column by column, their values are fields one after another.
+/// A list of items in a step. Item by item, and within an item column by column, their values are fields one after
+/// another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepList {
     /// Its name in the suite.
@@ -306,8 +308,8 @@ impl MixWork {
         self.classes[class].patience_ns.unwrap_or(self.patience_ns)
     }
 
-    /// The shortest time that an operation of any class may wait for locks, in nanoseconds: what a connection may wait that
-    /// has one limit for all. An operation that may wait longer is tried again.
+    /// The shortest time that an operation of any class may wait for locks, in nanoseconds: what a connection may wait
+    /// that has one limit for all. An operation that may wait longer is tried again.
     pub fn shortest_patience(&self) -> u64 {
         (0..self.classes.len()).map(|class| self.patience_of(class)).min().unwrap_or(self.patience_ns)
     }

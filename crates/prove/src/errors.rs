@@ -1,8 +1,8 @@
-//! Devices that fail: a write or a flush is refused, once or for good, or the disk is full. Whatever the program then does,
-//! what it acknowledges must be there when the device works again.
+//! Devices that fail: a write or a flush is refused, once or for good, or the disk is full. Whatever the program then
+//! does, what it acknowledges must be there when the device works again.
 //!
-//! After a failure that comes once, the program is also started again without a reboot. The file system stays mounted, and
-//! may answer from memory what never reached the disk (A. Rebello and others, Can Applications Recover from fsync
+//! After a failure that comes once, the program is also started again without a reboot. The file system stays mounted,
+//! and may answer from memory what never reached the disk (A. Rebello and others, Can Applications Recover from fsync
 //! Failures?, USENIX ATC 2020).
 
 use std::collections::BTreeSet;
@@ -41,14 +41,14 @@ const LEFT: u64 = 32 << 10;
 
 /// The outcome of a restart, before the record of the disk is read.
 struct Restart {
-    /// What was found, where it could be looked at.
+    /// The findings, where it could be looked at.
     found: Option<Contents>,
     said: Option<String>,
 }
 
 impl ProofContext {
-    /// Lets the device of a subject fail during its work, in each way. `history` is its work without a failure, and says
-    /// where that is; `seed` draws the places.
+    /// Lets the device of a subject fail during its work, in each way. `history` is its work without a failure, and
+    /// says where that is; `seed` draws the places.
     ///
     /// Of whom a cut without a failure takes commits, this says nothing more.
     ///
@@ -155,7 +155,7 @@ impl ProofContext {
         looked
     }
 
-    /// What is missing or wrong after any of some cuts of one history, in the order of their places.
+    /// Data that are missing or wrong after any of some cuts of one history, in the order of their places.
     fn after_cuts(
         &self,
         subject: &dyn Subject,
@@ -210,8 +210,8 @@ fn faults(history: &History, seed: u64) -> Vec<(Fault, String)> {
     faults
 }
 
-/// Cuts that keep only what was flushed: right after the last of some acknowledgements, and at an end. A later flush may
-/// have made commits durable that were acknowledged too early.
+/// Cuts that keep only what was flushed: right after the last of some acknowledgements, and at an end. A later flush
+/// may have made commits durable that were acknowledged too early.
 fn strict(acknowledged: &[usize], last: usize, end: usize) -> Vec<Cut> {
     let places = acknowledged[acknowledged.len().saturating_sub(last)..].iter().copied().chain([end]);
     places.map(|place| Cut { place, kept: KeptWrites::None, why: Why::Acknowledged }).collect()

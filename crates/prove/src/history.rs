@@ -1,5 +1,8 @@
 //! The operations on a recorded disk, with the commits in their places.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -126,8 +129,8 @@ impl History {
         first.unwrap_or(self.at_work.end).min(self.at_work.end)..self.at_work.end
     }
 
-    /// The upkeep in which something was written: what began between two commits, and the end of each session from its last
-    /// commit on, with the opening of the next.
+    /// The upkeep in which something was written: what began between two commits, and the end of each session from its
+    /// last commit on, with the opening of the next.
     pub fn upkeep(&self) -> Vec<Upkeep> {
         let closes: Vec<usize> = self.closed.iter().copied().chain([self.at_work.end]).collect();
         let named = |name: &str, start: usize, end: usize| Upkeep {
@@ -155,9 +158,9 @@ impl History {
         lines.iter().map(|&(place, _)| place).find(|&next| next > place).unwrap_or(self.at_work.end)
     }
 
-    /// The places after which what was flushed stays the same until the next flush, each where the most is promised: right
-    /// after the last acknowledgement before that flush or, where none came, right after the flush. The last one is the end
-    /// of the work.
+    /// The places after which what was flushed stays the same until the next flush, each where the most is promised:
+    /// right after the last acknowledgement before that flush or, where none came, right after the flush. The last one
+    /// is the end of the work.
     pub fn between_flushes(&self, from_start: bool) -> Vec<usize> {
         let places = self.places(from_start);
         if self.acknowledged.is_empty() && !from_start {
@@ -227,9 +230,9 @@ impl History {
         observed
     }
 
-    /// The acknowledgements between each two of upkeep and openings, without those of commits that had begun before. The
-    /// first of a stretch finishes what came before it, as SQLite begins its log anew after a checkpoint, and costs more than
-    /// a commit does.
+    /// The acknowledgements between each two of upkeep and openings, without those of commits that had begun before.
+    /// The first of a stretch finishes what came before it, as SQLite begins its log anew after a checkpoint, and costs
+    /// more than a commit does.
     fn stretches(&self) -> Vec<Vec<(usize, u64)>> {
         let upkeep = self.kept_up.iter().map(|&(place, _)| place);
         let mut starts: Vec<usize> = upkeep.chain(self.closed.iter().copied()).chain([0]).collect();
@@ -251,14 +254,15 @@ impl History {
         self.within_commits(first, others)
     }
 
-    /// The entries of commits from a place on, each once however many commits it is a part of: from the begin of a commit,
-    /// or from the acknowledgement before it, to its own. What a program does between its commits is no part of them where
-    /// it reports when they begin.
+    /// The entries of commits from a place on, each once however many commits it is a part of: from the begin of a
+    /// commit, or from the acknowledgement before it, to its own. What a program does between its commits is no part of
+    /// them where it reports when they begin.
     fn within_commits(&self, first: usize, ends: &[(usize, u64)]) -> impl Iterator<Item = &Entry> + use<'_> {
         let mut done = first;
         let mut entries: Vec<&[Entry]> = Vec::new();
         let starts = ends.iter().map(|&(end, commit)| self.begin(end, commit));
-        // A later acknowledgement may be of a commit that began earlier: of all that end from here on, the earliest counts.
+        // A later acknowledgement may be of a commit that began earlier: of all that end from here on, the earliest
+        // counts.
         let mut earliest: Vec<usize> = starts.map(|start| start.unwrap_or(first)).collect();
         for at in (1..earliest.len()).rev() {
             earliest[at - 1] = earliest[at - 1].min(earliest[at]);
@@ -290,99 +294,4 @@ impl History {
 
 fn before(commits: &[(usize, u64)], place: usize) -> BTreeSet<u64> {
     commits.iter().filter(|commit| commit.0 < place).map(|commit| commit.1).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(text: &str) -> Entry {
-        Entry::Text(text.into())
-    }
-
-    fn write() -> Entry {
-        Entry::Write { offset: 0, bytes: vec![1; 100] }
-    }
-
-    #[test]
-    fn commits_stand_where_their_lines_end() {
-        let entries = vec![
-            text("ready\nac"),
-            write(),
-            text("k 1\n"),
-            write(),
-            Entry::Flush,
-            text("ack 2\nack 3\n"),
-            write(),
-        ];
-        let history = History::new(entries, words);
-        assert_eq!(history.acknowledgements(), [3, 6, 6]);
-        assert_eq!((history.places(false), history.places(true)), (3..7, 1..7));
-        assert!(history.promised(2).is_empty());
-        assert_eq!(history.promised(3), [1].into());
-        assert!(history.may_have(3, 3), "it does not say when a commit begins");
-        let observed = history.observed();
-        assert_eq!((observed.commits, observed.bundled, observed.unflushed), (3, 2, 1));
-        assert_eq!((observed.flushes, observed.writes, observed.bytes), (0.5, 0.5, 50.0));
-    }
-
-    #[test]
-    fn work_begins_where_that_was_said_last() {
-        let mark = |mark: PhaseMarker| Entry::Text(mark.text().to_vec());
-        let entries = vec![
-            mark(PhaseMarker::Begins),
-            write(),
-            Entry::Flush,
-            mark(PhaseMarker::Begins),
-            write(),
-            Entry::Flush,
-            text("ack 1\n"),
-            mark(PhaseMarker::Ends),
-            write(),
-        ];
-        let history = History::new(entries, words);
-        assert_eq!((history.places(true), history.places(false)), (4..7, 7..7));
-        let observed = history.observed();
-        assert_eq!((observed.commits, observed.flushes, observed.writes), (1, 1.0, 1.0));
-    }
-
-    #[test]
-    fn what_is_between_commits_is_no_part_of_them() {
-        let entries = vec![
-            text("begin 1\n"),
-            Entry::Flush,
-            text("ack 1\n"),
-            Entry::Flush,
-            write(),
-            text("begin 2\n"),
-            Entry::Flush,
-            text("ack 2\n"),
-        ];
-        let history = History::new(entries, words);
-        let observed = history.observed();
-        assert_eq!((observed.flushes, observed.writes, observed.unflushed), (1.0, 0.0, 0));
-        assert!(!history.may_have(5, 2) && history.may_have(6, 2));
-    }
-
-    #[test]
-    fn the_first_commit_after_upkeep_or_an_opening_is_not_counted() {
-        let closed = String::from_utf8(PhaseMarker::Closed.text().to_vec()).unwrap();
-        let mut entries = Vec::new();
-        // The flushes of each commit, and what follows it.
-        for (commit, (flushes, then)) in
-            [(3, ""), (1, "keep up\n"), (2, ""), (1, &closed), (4, ""), (1, "")].into_iter().enumerate()
-        {
-            entries.push(text(&format!("begin {commit}\n")));
-            entries.extend((0..flushes).map(|_| Entry::Flush));
-            entries.push(text(&format!("ack {commit}\n")));
-            entries.extend((!then.is_empty()).then(|| text(then)));
-            entries.push(Entry::Flush);
-        }
-        let read = |line: &str| match line {
-            "keep up" => Line::Upkeep("upkeep".to_owned()),
-            line => words(line),
-        };
-        let observed = History::new(entries, read).observed();
-        assert_eq!((observed.commits, observed.flushes), (6, 1.0));
-    }
 }

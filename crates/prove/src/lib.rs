@@ -3,9 +3,10 @@
 //! A program works on a [`disk`] that records every write and every flush, and says when a commit is acknowledged.
 //! Afterwards the disk is made as each of many power cuts could have left it, and looked at.
 //!
-//! Proofs are passes of their own and are never a part of what is timed.
+//! Proofs are separate passes and are never a part of what is timed.
 
 pub mod calls;
+pub mod cluster;
 pub mod content;
 pub mod corruption;
 pub mod cuts;

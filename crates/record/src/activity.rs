@@ -1,5 +1,4 @@
-//! What else went on while clients were at work, second by second: who had to wait for what, how busy the disk was, and what
-//! the engine did by itself.
+//! Activity around clients at work, second by second: waiting processes, the disk, and the engine's background work.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +9,23 @@ use serde::{Deserialize, Serialize};
 /// does not report is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActivitySample {
-    /// When it ended, in nanoseconds since the section began.
+    /// The end of this second, in nanoseconds since the section began.
     pub ended_ns: u64,
     /// For how long processes waited; absent where the kernel does not report it (`/proc/pressure`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
-    /// For how long the disk below the databases was at work, in nanoseconds (`/proc/diskstats`, time doing I/O); absent where
-    /// there is none.
+    /// For how long the disk below the databases was at work, in nanoseconds (`/proc/diskstats`, time doing I/O);
+    /// absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_busy_ns: Option<u64>,
-    /// How often the engine did what it does by itself, by its name: `checkpoints`, `compactions`, `flushes`. Only those that
-    /// the engine reports.
+    /// Counts of the engine's background work, by its name: `checkpoints`, `compactions`, `flushes`. Only
+    /// those that the engine reports.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub upkeep: BTreeMap<String, u64>,
 }
 
-/// For how long processes of the machine waited for what they needed (PSI), in nanoseconds: `some`, while one or more of them
-/// did, and `full`, while all that had something to do did. For the processors the kernel reports no `full`.
+/// For how long processes of the machine waited for what they needed (PSI), in nanoseconds: `some`, while one or more
+/// of them did, and `full`, while all that had something to do did. For the processors the kernel reports no `full`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pressure {
     /// One or more waited for a processor.

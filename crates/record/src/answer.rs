@@ -1,4 +1,4 @@
-//! What a test answered, small enough to be kept in a run file and whole enough to be checked.
+//! The answer of a test, small enough to be kept in a run file and whole enough to be checked.
 //!
 //! Rows are streamed in as the runner sends them. A small answer is kept in full; of a large one the
 //! first rows are kept, for people to read, and all of it is digested by column. Nothing here judges:
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{Column, push_row};
 
-/// How many values of an answer are kept, rows counted whole.
+/// The most values of an answer that are kept, rows counted whole.
 pub const KEPT_VALUES: usize = 1_000;
 
-/// How many bytes of text and blobs (in hexadecimal) are kept.
+/// The most bytes of text and blobs (in hexadecimal) that are kept.
 pub const KEPT_BYTES: usize = 64 * 1024;
 
 /// The answer of one test in one trial. Two that are the same to the last bit are equal by `==`;
 /// whether they agree within a tolerance is the verdict's business.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
     /// The first rows, as many as fit within [`KEPT_VALUES`] and [`KEPT_BYTES`].
     pub kept: Vec<Vec<Value>>,
@@ -39,7 +39,7 @@ impl Answer {
         answer
     }
 
-    /// Whether every row is kept.
+    /// True if every row is kept.
     pub fn is_complete(&self) -> bool {
         self.kept.len() as u64 == self.rows
     }

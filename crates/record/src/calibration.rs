@@ -1,4 +1,4 @@
-//! What `dyno calibrate` found that a machine can show: as it is kept there, and as later runs of that machine quote it.
+//! The result of `dyno calibrate`: as it is kept on a machine, and as later runs of that machine quote it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use crate::Cpu;
 /// The version of this schema.
 pub const CALIBRATION_SCHEMA: &str = "dyno-calibration/1";
 
-/// What a run of one pair of contenders can show on a machine.
+/// The differences that a run of one pair of contenders can show on a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCalibration {
     /// The version of this schema, `dyno-calibration/1`.
     pub schema: String,
     /// The version of dyno that judged.
     pub dyno: String,
-    /// When the run of the calibration began, UTC, RFC 3339.
+    /// The start of the calibration's run, UTC, RFC 3339.
     pub started: String,
     /// The processor that it ran on.
     pub cpu: Cpu,
@@ -27,15 +27,15 @@ pub struct MachineCalibration {
     pub seconds: u32,
     /// In which share of runs equals are called different anywhere in a table.
     pub alarms: f64,
-    /// How often slower copies are found, by the mean over all tests.
+    /// The share of runs that find slower copies, by the mean over all tests.
     pub found: Vec<FoundSlower>,
-    /// What copies of the contender's library under other names differ by; absent where there were too few of them.
+    /// The differences between copies of the contender's library under other names; absent where they were too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offsets: Option<KnownOffsets>,
 }
 
-/// What copies of one library under other names differ by, as standard deviations without noise: a share of a time, and 0
-/// where no difference is shown.
+/// The differences between copies of one library under other names, as standard deviations without noise: a share of a
+/// time, and 0 where no difference is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KnownOffsets {
     /// The number of copies, the original among them.
@@ -46,7 +46,7 @@ pub struct KnownOffsets {
     pub by_test: f64,
 }
 
-/// How often a slower copy is found.
+/// The share of runs that find a slower copy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundSlower {
     /// By which share it is slower, as 0.03.

@@ -1,21 +1,21 @@
-//! Who may be ranked with whom: contenders whose commits survive the same and hold as much.
+//! Classes of contenders that may be ranked with each other: their commits survive the same and hold as much.
 //!
-//! A level says what an acknowledged commit survives. A hole that is known of it, such as the last commit that a power cut
-//! may undo, sets a contender apart from those that have none: to leave it open saves work. For the same reason those whose
-//! data are whole after a power cut are no equals of those whose data may then be ruined, at every level.
+//! A level says what an acknowledged commit survives. A hole that is known of it, such as the last commit that a power
+//! cut may undo, sets a contender apart from those that have none: to leave it open saves work. For the same reason
+//! those whose data are whole after a power cut are no equals of those whose data may then be ruined, at every level.
 //!
-//! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart is
-//! work. So contenders must have the same isolation there. Clients that are threads of one process are no equals of
+//! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart
+//! is work. So contenders must have the same isolation there. Clients that are threads of one process are no equals of
 //! clients that are processes, as these share no memory; and what arrives by itself is another question than how much
 //! clients do that wait for each other, so the load is a part of the class too.
 //!
-//! What a commit is, differs too: a store that commits a thousand puts at once waits for the device, or writes its log, a
-//! thousand times less often. So the commit size is part of what contenders must have in common, in every run that has a
-//! test which contenders cut into commits as their settings say. Where statements say BEGIN and COMMIT themselves, all
-//! contenders commit alike.
+//! Commits differ too: a store that commits a thousand puts at once waits for the device, or writes its log,
+//! a thousand times less often. So the commit size is part of what contenders must have in common, in every run that
+//! has a test which contenders cut into commits as their settings say. Where statements say BEGIN and COMMIT
+//! themselves, all contenders commit alike.
 //!
-//! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as they come,
-//! or by their manuals.
+//! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as
+//! they come, or by their manuals.
 //!
 //! It stands with the record and not with the verdict because the lab asks too: those who may be ranked together are
 //! measured alike.
@@ -28,33 +28,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ContenderRecord, Hole, Isolation, Level, Load, Run, TestRecord, Tuning};
 
-/// What contenders that are ranked together have in common.
+/// The properties that contenders share if they are ranked together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {
-    /// What an acknowledged commit survives.
+    /// The events that an acknowledged commit survives.
     pub level: Level,
-    /// Whether the rest is whole after a power cut. Absent where the level says so: what survives power loss is whole.
+    /// True if the rest is whole after a power cut. Absent where the level says so: what survives power loss is whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistent: Option<bool>,
     /// A known hole in the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
-    /// What transactions may see of one another; absent in runs without tests in which many clients work at once.
+    /// How many nodes may be lost for good; 0 of a database that is no cluster.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nodes_lost: u32,
+    /// The isolation between transactions; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
-    /// How operations arrive; absent in runs without mixes that last a time.
+    /// The arrival of operations; absent in runs without mixes that last a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
-    /// Whether each client is a process of its own there, and not a thread.
+    /// True if each client is a separate process there, and not a thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
-    /// How much a commit holds; absent where the statements of the suite say so.
+    /// The size of a commit; absent where the statements of the suite say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
-    /// Where stores are measured: the cache that they manage themselves. Absent in other runs.
+    /// The cache that stores manage themselves, where stores are measured. Absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheClass>,
-    /// Where stores are measured: the standard of tuning. Absent in other runs, and in files of before dyno wrote it down.
+    /// The standard of tuning, where stores are measured. Absent in other runs, and in files that are older than it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
 }
@@ -65,11 +68,11 @@ pub struct Class {
 pub enum CacheClass {
     /// None of the store's own: it reads through the kernel's.
     None,
-    /// Of at least so many bytes, and at most twice as many.
+    /// Of at least this many bytes, and at most twice as many.
     From(u64),
 }
 
-/// How much a commit holds.
+/// The size of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Commits {
@@ -80,21 +83,21 @@ pub enum Commits {
 }
 
 impl Run {
-    /// How operations arrive in the tests shown in which many clients work; a run has one load.
+    /// The arrival of operations in the tests shown in which many clients work; a run has one load.
     pub fn load(&self) -> Option<Load> {
         let load = self.shown_tests().find_map(|test| test.load)?;
         // The first trials of a search measure its scale, and nothing else.
         Some(if self.schedule.sustain.is_some() { Load::Open } else { load })
     }
 
-    /// Whether two contenders (by position) may be ranked together. Those of which something is not known are nobody's
-    /// equals.
+    /// True if two contenders (by position) may be ranked together. A contender of which something is not known may be
+    /// ranked with no other.
     pub fn are_equals(&self, one: usize, other: usize) -> bool {
         one == other || self.class(one).is_some_and(|class| Some(class) == self.class(other))
     }
 
-    /// The class of a contender, by its position; none of the harness, of one whose level is not known, and where many clients
-    /// work of one whose isolation is not known.
+    /// The class of a contender, by its position; none of the harness, of one whose level is not known, and where many
+    /// clients work of one whose isolation is not known.
     pub fn class(&self, contender: usize) -> Option<Class> {
         let contender = &self.contenders[contender];
         let safety = contender.safety.as_ref().filter(|_| !contender.harness)?;
@@ -108,6 +111,7 @@ impl Run {
             level: safety.level,
             consistent,
             hole: safety.hole,
+            nodes_lost: safety.nodes.map_or(0, |nodes| nodes.lost),
             isolation,
             load: self.load(),
             processes: contender.processes && has_clients(self),
@@ -117,8 +121,8 @@ impl Run {
         })
     }
 
-    /// The classes of the contenders shown, the safest first and of these those with the smallest commits, each with its
-    /// contenders by position.
+    /// The classes of the contenders shown, the safest first and of these those with the smallest commits, each with
+    /// its contenders by position.
     pub fn classes(&self) -> Vec<(Class, Vec<usize>)> {
         let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
         for (index, _) in self.shown_contenders() {
@@ -129,7 +133,7 @@ impl Run {
             }
         }
         classes.sort_by_key(|(class, _)| {
-            let safety = Reverse((class.level, class.consistent != Some(false)));
+            let safety = Reverse((class.level, class.consistent != Some(false), class.nodes_lost));
             let work = (class.processes, class.commits, class.tuning, class.cache);
             (safety, class.hole, Reverse(class.isolation), work)
         });
@@ -137,12 +141,16 @@ impl Run {
     }
 }
 
-/// Whether a run has a test in which many clients work at once: only then does it matter what they see of one another.
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// True if a run has a test in which many clients work at once: only then does it matter what they see of one another.
 fn has_clients(run: &Run) -> bool {
     run.shown_tests().any(|test| test.model == Model::Mix.name())
 }
 
-/// Whether a run has a test of stores: their caches and their tuning are half of what they show.
+/// True if a run has a test of stores: their caches and their tuning are half of what they show.
 fn has_stores(run: &Run) -> bool {
     run.shown_tests().any(|test| test.model.starts_with("kv-"))
 }
@@ -165,8 +173,8 @@ fn cache_class(run: &Run, contender: &ContenderRecord) -> Option<CacheClass> {
     Some(CacheClass::From(from))
 }
 
-/// How much a commit holds of a contender whose settings say how many operations a commit has, in a run with a test that contenders cut into commits. As much as the largest
-/// of these has, or more, is all.
+/// The size of a contender's commits, whose settings say how many operations a commit has, in a run with a test that
+/// contenders cut into commits. As much as the largest of these tests has, or more, is all.
 fn commits(run: &Run, per_commit: Option<u64>) -> Option<Commits> {
     let count = |test: &TestRecord| test.amount.as_ref().map_or(u64::MAX, |amount| amount.count);
     let most = run.shown_tests().filter(|test| is_cut(&test.model)).map(count).max()?;
@@ -176,7 +184,7 @@ fn commits(run: &Run, per_commit: Option<u64>) -> Option<Commits> {
     })
 }
 
-/// Whether contenders cut the work of a model into commits.
+/// True if contenders cut the work of a model into commits.
 fn is_cut(model: &str) -> bool {
     let cut = [Model::InsertRows, Model::BulkLoad, Model::ImportFile, Model::KvPut, Model::KvDelete];
     cut.iter().any(|known| known.name() == model)

@@ -15,15 +15,15 @@ const CHUNKS: u64 = 32;
 /// One column of an answer, in counts, hashes and sums.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
-    /// How many values are NULL.
+    /// The number of NULLs.
     pub nulls: u64,
-    /// How many are whole numbers.
+    /// The number of whole numbers.
     pub integers: u64,
-    /// How many are other numbers.
+    /// The number of other numbers.
     pub reals: u64,
-    /// How many are text.
+    /// The number of texts.
     pub texts: u64,
-    /// How many are blobs.
+    /// The number of blobs.
     pub blobs: u64,
     /// A hash of the integers, each with its row.
     pub integer_hash: u64,
@@ -34,10 +34,10 @@ pub struct Column {
     pub chunks: Vec<Sums>,
 }
 
-/// What is known of the numbers in one chunk of rows.
+/// A summary of the numbers in one chunk of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sums {
-    /// How many numbers there are.
+    /// The number of values that are numbers.
     pub count: u64,
     /// Their sum.
     pub sum: f64,
@@ -48,7 +48,7 @@ pub struct Sums {
     pub weighted: f64,
 }
 
-/// How many rows a chunk holds in an answer of `rows`: the smallest power of two that needs no more
+/// The number of rows in a chunk of an answer of `rows`: the smallest power of two that needs no more
 /// than 32 chunks.
 pub fn rows_per_chunk(rows: u64) -> u64 {
     rows.div_ceil(CHUNKS).next_power_of_two()

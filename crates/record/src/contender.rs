@@ -4,7 +4,7 @@ use dyno_protocol::{Build, Hello, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EncryptionProof, Executed, Isolated, ProbeRecord, Safety, Tuning};
+use crate::{EncryptionProof, Executed, Isolated, ProbeRecord, Safety, TrafficRecord, Tuning};
 
 /// A contender and what is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,21 +15,24 @@ pub struct ContenderRecord {
     pub engine: String,
     /// The driver.
     pub driver: String,
-    /// Which of the driver's ways of working; absent of a driver that has only one.
+    /// The way in which the driver works; absent of a driver that has only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Whether the driver is the engine's lowest-level one, with which the others are compared.
+    /// True if the driver is the engine's lowest-level one, with which the others are compared.
     #[serde(default)]
     pub lowest: bool,
     /// The language in which programs use the driver.
     #[serde(default)]
     pub language: String,
-    /// How many operations make a transaction, in tests of rows and pairs that are written; absent: all of a test.
+    /// Operations in a transaction, in tests of rows and pairs that are written; absent: all of a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_commit: Option<u64>,
-    /// Whether each of its clients is a process of its own, where tests have many; otherwise they are threads of one.
+    /// True if each of its clients is a separate process, where tests have many; otherwise they are threads of one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
+    /// The cluster that it is; absent of a database on one server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterShape>,
     /// The tests, by id, that it does not do, because its runner does not implement their models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
@@ -40,9 +43,9 @@ pub struct ContenderRecord {
     pub url: Option<String>,
     /// The profile.
     pub profile: String,
-    /// Why the profile's settings are what they are.
+    /// The reason for the profile's settings.
     pub reason: String,
-    /// Where the engine's manual speaks of them.
+    /// The page of the engine's manual that describes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The standard of tuning that its settings keep to; absent in files of before dyno wrote it down.
@@ -59,7 +62,7 @@ pub struct ContenderRecord {
     /// Versions, build and settings in force, as its first trial reported them; absent if none got so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
-    /// Which files its trials executed, by their content.
+    /// The files that its trials executed, by their content.
     #[serde(default, skip_serializing_if = "Executed::is_empty")]
     pub executed: Executed,
     /// The failures that its commits survive; absent where the engine's rules do not say.
@@ -74,25 +77,47 @@ pub struct ContenderRecord {
     /// The evidence of encryption in its files; absent where no contender of the run encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<EncryptionProof>,
-    /// What probes of its isolation brought back; empty of runs in which one client works at a time.
+    /// The histories of probes of its isolation; empty of runs in which one client works at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeRecord>,
-    /// By which share its runner was made slower, to find out which differences the machine can show; absent where its name
-    /// does not say.
+    /// What it and its server said to each other, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficRecord>,
+    /// By which share its runner was made slower, to find out which differences the machine can show; absent where its
+    /// name does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
-    /// Why its trials run by themselves though others take turns (`turns` of the schedule); absent where it takes turns too.
+    /// The reason that its trials take no turns (`turns` of the schedule) though others do; absent where they do too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
-    /// The reason why it takes turns in tests that only read and in no others; absent if it takes them in all tests or in
-    /// none, and in files of before dyno cut tests by what they do.
+    /// The reason why it takes turns in tests that only read and in no others; absent if it takes them in all tests or
+    /// in none, and in files of before dyno cut tests by what they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart_writing: Option<String>,
-    /// Whether it measures dyno itself; it is then neither shown nor ranked unless named.
+    /// True if it measures dyno itself; it is then neither shown nor ranked unless named.
     #[serde(default)]
     pub harness: bool,
-    /// Whether it was named by the command or by the suite.
+    /// True if it was named by the command or by the suite.
     pub named: bool,
+}
+
+/// The shape of a private cluster: each node is a server in a network namespace, all on one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterShape {
+    /// The number of nodes.
+    pub nodes: u32,
+    /// The nodes that clients work with.
+    pub reach: Reach,
+}
+
+/// The nodes of a cluster that clients work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// The first, which is the leader where there is one.
+    First,
+    /// All of them: clients are dealt out to the nodes in turn.
+    Any,
 }
 
 /// A cache that an engine manages itself, beside the kernel's of files.
@@ -100,7 +125,7 @@ pub struct ContenderRecord {
 pub struct OwnCache {
     /// Its size.
     pub bytes: u64,
-    /// Whether that is what the engine takes when nobody asks for a size.
+    /// True if that is what the engine takes if no size is asked for.
     #[serde(default)]
     pub default: bool,
 }

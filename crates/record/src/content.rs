@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many digits of a digest are shown where people read it.
+/// Digits of a digest that are shown where people read it.
 const SHOWN: usize = 12;
 
-/// What a file holds.
+/// The identity of a file's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Content {
     /// Its SHA-256, in lower-case hexadecimal digits.
@@ -37,8 +37,8 @@ pub struct Program {
 /// The files that the trials of a contender executed. Each is absent where dyno could not see which it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
-    /// The file that holds the engine: the program of a server that dyno started, the library that `hello` names and the
-    /// runner had mapped, or the runner's program where the engine is linked into it.
+    /// The file that holds the engine: the program of a server that dyno started, the library that `hello` names and
+    /// the runner had mapped, or the runner's program where the engine is linked into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Content>,
     /// The client library of a server that `hello` names and the runner had mapped.
@@ -50,7 +50,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Whether nothing is known.
+    /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Executed::default()
     }

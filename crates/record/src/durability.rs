@@ -1,5 +1,5 @@
-//! What `dyno prove` observed of each subject when it cut the power, killed it, or damaged its device: facts, which the
-//! verdict holds against what the subject's settings promise.
+//! The observations of `dyno prove` on each subject when it cut the power, killed it, or damaged its device: facts,
+//! which the verdict holds against what the subject's settings promise.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,17 +36,17 @@ pub struct DurabilityAbout {
     pub schema: String,
     /// The version of dyno that recorded it.
     pub dyno: String,
-    /// When, UTC, RFC 3339.
+    /// The time of the proof, UTC, RFC 3339.
     pub began: String,
     /// The seed of the random choices: the same seed tries the same cuts of the same history.
     pub seed: u64,
-    /// What lost power: a file system, `files`, or a folder of which no power was cut.
+    /// The kind of storage that lost power: a file system, `files`, or a folder of which no power was cut.
     pub storage: String,
     /// True if what lost power was files that keep only what POSIX promises.
     pub only_posix: bool,
-    /// Whether power cuts were asked for.
+    /// True if power cuts were asked for.
     pub asked_cuts: bool,
-    /// Why the power was not cut; absent where it was.
+    /// The reason that the power was not cut; absent where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cuts: Option<String>,
     /// The two contenders whose behaviour is known; absent where they could not be tried.
@@ -78,34 +78,35 @@ pub struct DurabilityControls {
 pub struct DurabilitySubject {
     /// Its label.
     pub label: String,
-    /// The engine's version, its build and the settings in force; absent of the user's own program and of `dyno import`.
+    /// The engine's version, its build and the settings in force; absent of the user's own program and of `dyno
+    /// import`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
-    /// What its settings promise; absent of the user's own program.
+    /// The promise of its settings; absent of the user's own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<Safety>,
-    /// What was observed; absent where it could not be tried.
+    /// The observations; absent where it could not be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<DurabilityProof>,
     /// The same in brief, as later tables of the same contender have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,
-    /// Why it could not be tried.
+    /// The reason that it could not be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
-    /// Whether it is kept for later tables.
+    /// True if it is kept for later tables.
     #[serde(default)]
     pub is_kept: bool,
 }
 
-/// What was observed of one subject.
+/// The observations of one subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityProof {
     /// The disk operations per commit.
     pub observed: DiskOperations,
     /// The system calls, as recorded by a tracer in a separate pass.
     pub calls: Option<SyncCalls>,
-    /// Why its calls could not be traced, if they could not.
+    /// The reason that its calls could not be traced, if they could not.
     pub calls_unseen: Option<String>,
     /// The number of recordings of its work, each cut separately.
     pub runs: usize,
@@ -125,7 +126,7 @@ pub struct DurabilityProof {
     pub garbage_first: Option<Harmed>,
     /// Those of the cuts that came while it worked after another cut.
     pub rounds: Tally,
-    /// Why the work after a cut did not come to its end, if it did not.
+    /// The reason that the work after a cut did not come to its end, if it did not.
     pub rounds_stopped: Option<String>,
     /// Kills of all its processes.
     pub kills: Tally,
@@ -135,13 +136,13 @@ pub struct DurabilityProof {
     pub upkeep: BTreeMap<String, Upkept>,
     /// The number of checks that did not end in time, which say nothing about the data.
     pub late: usize,
-    /// Why the first of these did not end in time.
+    /// The reason that the first of these did not end in time.
     pub late_why: Option<String>,
     /// The number of cuts and kills whose harm a second check of the same data did not find again.
     pub unrepeated: usize,
     /// The first of these.
     pub unrepeated_first: Option<Harmed>,
-    /// Whether its check notices a disk that forgot everything, as it must.
+    /// True if its check notices a disk that forgot everything, as it must.
     pub notices_loss: bool,
     /// The longest time of a check after a cut, recovery included, in milliseconds.
     pub longest_check_ms: u64,
@@ -151,13 +152,13 @@ pub struct DurabilityProof {
     pub kept_in: Option<PathBuf>,
     /// Its behaviour for each kind of device failure.
     pub errors: Vec<DeviceFailure>,
-    /// Why that could not be tried to the end, if it could not.
+    /// The reason that this could not be tried to the end, if it could not.
     pub errors_stopped: Option<String>,
     /// Its reactions to damaged data; absent where these were not tried.
     pub corruption: Option<Corruption>,
-    /// Why that could not be tried, if it could not.
+    /// The reason that this could not be tried, if it could not.
     pub corruption_stopped: Option<String>,
-    /// Why the program did not come to its end, if it did not.
+    /// The reason that the program did not come to its end, if it did not.
     pub incomplete: Option<String>,
 }
 

@@ -14,12 +14,12 @@ pub use reader::{load, load_found, parse};
 pub use seal::{Break, Seals};
 pub use writer::{Writer, whole};
 
-/// Where run files go when nobody says: `results/` in the working folder.
+/// The folder of run files unless the user names another: `results/` in the working folder.
 pub fn results_folder() -> PathBuf {
     PathBuf::from("results")
 }
 
-/// Whether a file is a run file, by its name: `.jsonl`, or `.json` as dyno called them once.
+/// True if a file is a run file, by its name: `.jsonl`, or `.json` as dyno called them once.
 pub fn is_run_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json")
 }

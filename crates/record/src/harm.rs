@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::survival::Tally;
 
-/// What was missing or wrong when the data were checked.
+/// Data that were missing or wrong when they were checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Harm {
     /// Acknowledged commits that are gone, by name.
@@ -20,7 +20,7 @@ pub struct Harm {
 pub struct Harmed {
     /// The cut or kill.
     pub after: String,
-    /// What was found.
+    /// The finding.
     pub harm: Harm,
 }
 
@@ -35,7 +35,7 @@ pub struct DeviceFailure {
     pub acknowledged: usize,
     /// The number of commits that it acknowledged after the failure.
     pub afterwards: usize,
-    /// What was missing or wrong once the device worked again: after cuts that keep only what was flushed, right after
+    /// Data missing or wrong once the device worked again: after cuts that keep only what was flushed, right after
     /// the last acknowledgements and at the end, and with everything that was written.
     pub harm: Harm,
     /// Its behaviour when it was started again without a reboot; absent where it was not.
@@ -45,11 +45,11 @@ pub struct DeviceFailure {
 /// The behaviour of a subject that was started again while the file system stayed mounted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Restarted {
-    /// Why its data could not be checked or its work did not come to its end; absent where both went well.
+    /// The reason that its data could not be checked or its work did not come to its end; absent where both went well.
     pub said: Option<String>,
     /// The number of commits that it acknowledged after the restart.
     pub acknowledged: usize,
-    /// What was missing or wrong after the restart, or after a power cut that came later.
+    /// Data that were missing or wrong after the restart, or after a power cut that came later.
     pub harm: Harm,
 }
 
@@ -76,7 +76,7 @@ pub struct Damage {
 }
 
 impl Harm {
-    /// Whether nothing is missing or wrong.
+    /// True if nothing is missing or wrong.
     pub fn is_none(&self) -> bool {
         self.lost.is_empty() && self.broken.is_empty()
     }

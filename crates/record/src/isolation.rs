@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::Standing;
 
-/// What a transaction may see of others, weakest first. The names are those of Berenson and others, A Critique of ANSI SQL
+/// Isolation of transactions, weakest first. The names are those of Berenson and others, A Critique of ANSI SQL
 /// Isolation Levels (1995): two engines that call their levels alike need not have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// What others have not committed.
+    /// A transaction sees changes that others have not committed.
     ReadUncommitted,
-    /// What others have committed, at each statement anew.
+    /// A transaction sees what others have committed, at each statement anew.
     ReadCommitted,
     /// The same rows whenever it reads; what it writes may rest on older ones, and undo another's change.
     RepeatableRead,
-    /// One state of the database, and it fails when another has changed a row that it changes. Two may still rest on rows
-    /// that the other changes.
+    /// One state of the database, and it fails when another has changed a row that it changes. Two may still rest on
+    /// rows that the other changes.
     Snapshot,
-    /// What it would see if transactions came one after another.
+    /// A transaction sees what it would see if transactions came one after another.
     Serializable,
 }
 
@@ -39,13 +39,13 @@ impl Isolation {
 /// The isolation of a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Isolated {
-    /// What a transaction may see of others.
+    /// The isolation level.
     pub level: Isolation,
-    /// How well that is known.
+    /// The evidence for it.
     pub standing: Standing,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub why: String,
-    /// Where the engine's manual says so.
+    /// The page of the engine's manual that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::survival::{Survival, Tally};
 
-/// What an acknowledged commit survives, weakest first.
+/// The events that an acknowledged commit survives, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// How far a level has been proved.
+/// The evidence for a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -36,8 +36,8 @@ pub enum Standing {
     Claimed,
     /// The engine confirms that the settings are in force.
     ReadBack,
-    /// `dyno prove` saw what a commit waits for and what became of it; the level promises nothing that it could survive,
-    /// or has a hole in which it fell.
+    /// `dyno prove` saw what a commit waits for and what became of it; the level promises nothing that it could
+    /// survive, or has a hole in which it fell.
     Observed,
     /// Every acknowledged commit survived all power cuts or kills of `dyno prove`.
     Survived,
@@ -58,7 +58,7 @@ impl Standing {
     }
 }
 
-/// What may go wrong at a power cut in spite of a level's syncs. A contender with a hole is ranked with its like alone.
+/// Damage that a power cut can do in spite of a level's syncs. A contender with a hole is ranked with its like alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hole {
@@ -68,27 +68,49 @@ pub enum Hole {
     TornPages,
 }
 
+/// How many nodes of a cluster may be lost for good, whichever they are, before an acknowledged commit may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeLoss {
+    /// The number that may be lost.
+    pub lost: u32,
+    /// The number of nodes.
+    pub of: u32,
+}
+
+impl NodeLoss {
+    /// The same in words, as the end of "Survives …".
+    pub fn words(self) -> String {
+        match self.lost {
+            0 => format!("the loss of no node of {}", self.of),
+            lost => format!("the loss of any {lost} of {} nodes", self.of),
+        }
+    }
+}
+
 /// The safety of a contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Safety {
-    /// What an acknowledged commit survives.
+    /// The events that an acknowledged commit survives.
     pub level: Level,
-    /// Whether the data are consistent after a power cut, even where the newest commits are lost.
+    /// True if the data are consistent after a power cut, even where the newest commits are lost.
     pub consistent: bool,
-    /// How far this is proved.
+    /// The evidence for this.
     pub standing: Standing,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub why: String,
-    /// Where the engine's manual says so.
+    /// The page of the engine's manual that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// What whoever reads the level must know, in a sentence.
+    /// A caveat for all readers of the level, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caveat: Option<String>,
     /// A known hole in the level, which the caveat describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
-    /// What `dyno prove` found of the same build with the same settings on the same file system.
+    /// How many nodes may be lost for good; absent of a database that is no cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodeLoss>,
+    /// The result of `dyno prove` for the same build with the same settings on the same file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,
 }
@@ -103,7 +125,7 @@ impl Safety {
         }
     }
 
-    /// How far the level is proved, for people: `read back`, or `survived 600 of 600 cuts`.
+    /// The evidence for the level, for people: `read back`, or `survived 600 of 600 cuts`.
     pub fn known(&self) -> String {
         let name = self.standing.name();
         let Some(survival) = &self.survival else { return name.to_owned() };

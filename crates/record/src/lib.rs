@@ -8,8 +8,11 @@ mod activity;
 mod agents;
 mod answer;
 mod breach;
+mod budget;
 mod calibration;
+mod circumstances;
 mod class;
+mod cluster;
 mod columns;
 mod contender;
 mod content;
@@ -31,6 +34,7 @@ mod storage;
 mod suite;
 mod survival;
 mod sustain;
+mod traffic;
 mod trial;
 mod tuning;
 
@@ -41,10 +45,13 @@ pub use activity::{ActivitySample, Pressure};
 pub use agents::{AgentRecord, AgentShare};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
+pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
+pub use circumstances::Circumstances;
 pub use class::{CacheClass, Class, Commits};
+pub use cluster::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, FaultTry, NodeFault, NodeStaleness};
 pub use columns::{Column, Sums, rows_per_chunk};
-pub use contender::{ContenderRecord, OwnCache};
+pub use contender::{ClusterShape, ContenderRecord, OwnCache, Reach};
 pub use content::{Content, Executed, Program};
 pub use durability::{
     DURABILITY_SCHEMA, DiskOperations, DurabilityAbout, DurabilityControls, DurabilityProof,
@@ -56,7 +63,7 @@ pub use file::{
 };
 pub use harm::{Corruption, Damage, DeviceFailure, Harm, Harmed, Restarted};
 pub use isolation::{Isolated, Isolation};
-pub use level::{Hole, Level, Safety, Standing};
+pub use level::{Hole, Level, NodeLoss, Safety, Standing};
 pub use load::{Clients, Load};
 pub use machine::{Cache, Cpu, Kernel, Machine, Virtualisation};
 pub use made_by::MadeBy;
@@ -71,6 +78,7 @@ pub use suite::{
 };
 pub use survival::{EVIDENCE, FIRST_FAIR, KeptProof, PROOF_SCHEMA, Survival, Tally, Upkept};
 pub use sustain::{RateAttempt, Target};
+pub use traffic::{SentStatement, TrafficCounts, TrafficRecord};
 pub use trial::{Failure, Others, SampleRecord, TrialRecord};
 pub use tuning::Tuning;
 
@@ -96,17 +104,17 @@ pub struct Run {
     pub made_by: Option<MadeBy>,
     /// The command line, as typed, with the defaults of the user's `dyno.toml` that it left in force.
     pub command: Vec<String>,
-    /// When the run began, UTC, RFC 3339.
+    /// The start of the run, UTC, RFC 3339.
     pub started: String,
-    /// How long it took so far, in nanoseconds.
+    /// The time since the run began, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Whether and why it ended.
+    /// The ending of the run, with its reason.
     pub ended: Ended,
     /// The suite, its text included.
     pub suite: SuiteRecord,
-    /// What decides how many trials there are and in what order.
+    /// The rules for the number and the order of trials.
     pub schedule: Schedule,
-    /// What all contenders were given or denied.
+    /// The conditions that are the same for all contenders.
     #[serde(default)]
     pub limits: Limits,
     /// The machine.
@@ -114,15 +122,18 @@ pub struct Run {
     /// The machines from which agents drove the clients, by rank; empty where the clients were on this machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentRecord>,
-    /// What `dyno calibrate` found that the machine can show, where it was asked before the run.
+    /// The differences that `dyno calibrate` found the machine to show, where it was asked before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<MachineCalibration>,
-    /// Where the databases were.
+    /// The storage of the databases.
     pub storage: Storage,
-    /// Where the measured processes were asked to run.
+    /// The CPUs on which the measured processes were asked to run.
     #[serde(default)]
     pub wanted: Wanted,
-    /// Which processors were used, and at what priority.
+    /// What a run of `dyno challenge` was given that should not matter; absent in every other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circumstances: Option<Circumstances>,
+    /// The processors that were used, and the priority.
     pub placement: Placement,
     /// The contenders, in the order in which they were named.
     pub contenders: Vec<ContenderRecord>,
@@ -139,7 +150,7 @@ pub struct Run {
     /// Each different answer once; samples name them by position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
-    /// What the seals of the file say that it was read from.
+    /// The result of checking the seals of the file from which it was read.
     #[serde(skip)]
     pub seals: Seals,
 }
@@ -149,11 +160,11 @@ pub struct Run {
 pub struct LeftOut {
     /// Its name.
     pub label: String,
-    /// What is missing, for people.
+    /// A description of what is missing, for people.
     pub why: String,
 }
 
-/// Whether and why a run ended.
+/// The ending of a run, with its reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
@@ -165,13 +176,13 @@ pub enum Ended {
     Converged,
     /// The time budget was used up.
     Budget,
-    /// Somebody stopped it.
+    /// The user stopped it.
     Interrupted,
     /// Every contender failed.
     Failed,
 }
 
-/// What decides how many trials there are, and in what order.
+/// The rules for the number and the order of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
     /// The number of measured trials asked for; absent when the intervals or the budget decide.
@@ -180,68 +191,75 @@ pub struct Schedule {
     /// The time budget, in nanoseconds; absent when only the number of trials decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<u64>,
-    /// How far dyno may extend the budget so that it has room for a few trials, in nanoseconds; absent where the user
+    /// The most that dyno may add to the budget to have room for a few trials, in nanoseconds; absent where the user
     /// named the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_ns: Option<u64>,
     /// The relative half width of an interval that is narrow enough.
     pub target: f64,
-    /// By how much, as a share of its time, a contender may be slower than the fastest and still be called so, as long as
-    /// it is not shown to be slower.
+    /// By how much, as a share of its time, a contender may be slower than the fastest and still be called so, as long
+    /// as it is not shown to be slower.
     #[serde(default = "usual_margin")]
     pub margin: f64,
     /// The seed of the order of trials and of every resampling.
     pub seed: u64,
-    /// How long a runner may be silent, in nanoseconds.
+    /// The longest silence that a runner is allowed, in nanoseconds.
     pub timeout_ns: u64,
-    /// Whether there are trials, after the measured ones, in which every operation is timed.
+    /// True if there are trials, after the measured ones, in which every operation is timed.
     #[serde(default)]
     pub latency: bool,
-    /// Whether there are trials, after the measured ones, in which a program around the runner counts what it does.
+    /// True if there are trials, after the measured ones, in which a program around the runner counts what it does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
-    /// Whether each statement of each operation of a mix is timed in all trials, which costs two more readings of the clock
-    /// for each.
+    /// True if there is a trial of each contender, after the measured ones, in which dyno looks at what its threads wait
+    /// for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub why: bool,
+    /// True if dyno counts, before the first block, what contenders and their servers say to each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub round_trips: bool,
+    /// True if each statement of each operation of a mix is timed in all trials, which costs two more readings of the
+    /// clock for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
-    /// Whether contenders take turns within a block where they can; `apart` of a contender says why it does not.
+    /// True if contenders take turns within a block where they can; `apart` of a contender says why it does not.
     #[serde(default)]
     pub turns: bool,
-    /// The target of a run that seeks the highest rate at which it holds. Its first trials of a contender measure how much it
-    /// does at most; in each of the others operations arrive at a rate that follows from those before.
+    /// The target of a run that seeks the highest rate at which it holds. Its first trials of a contender measure how
+    /// much it does at most; in each of the others operations arrive at a rate that follows from those before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustain: Option<Target>,
-    /// Whether the first block is warm-up; otherwise every block is measured.
+    /// True if the first block is warm-up; otherwise every block is measured.
     #[serde(default = "usual")]
     pub warm_up: bool,
 }
 
-/// What `warm_up` is where a run file does not say.
+/// The value of `warm_up` where a run file does not say.
 fn usual() -> bool {
     true
 }
 
-/// What `margin` is where a run file does not say.
+/// The value of `margin` where a run file does not say.
 fn usual_margin() -> f64 {
     MARGIN
 }
 
-/// What a run's contenders were all given or denied.
+/// The conditions that are the same for all contenders of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// The size of every engine's cache, in bytes; absent: each engine's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
-    /// Whether the suite states that size and not the run: a contender that has no cache to set, or whose name says how large
-    /// it is, is then left as it is.
+    /// True if the suite states that size and not the run: a contender that has no cache to set, or whose name says how
+    /// large it is, is then left as it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cache_of_suite: bool,
     /// The memory of a runner, in bytes; absent: as much as there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// The time that dyno added to each round trip between a client and its server, in nanoseconds: half of it on the way
-    /// there, half on the way back. 0: the bytes went through dyno, which added nothing; absent: clients reached their servers
-    /// directly.
+    /// The time that dyno added to each round trip between a client and its server, in nanoseconds: half of it on the
+    /// way there, half on the way back. 0: the bytes went through dyno, which added nothing; absent: clients reached
+    /// their servers directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<u64>,
 }

@@ -1,10 +1,10 @@
-//! How the operations of many clients arrive, and how many. A figure under one load says nothing about another: two kinds are never
-//! in one ranking, and runs with different numbers are not one series.
+//! The load of a mix: how its operations arrive, and how many. A figure under one load says nothing about another: two
+//! kinds are never in one ranking, and runs with different numbers are not one series.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How operations arrive.
+/// The arrival of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -27,27 +27,27 @@ impl Load {
     }
 }
 
-/// How much is asked of a mix: its numbers with the parameters of the run.
+/// The demand on a mix: its numbers with the parameters of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clients {
-    /// How many clients there are, or sessions at once.
+    /// The number of clients, or of sessions at once.
     pub clients: u32,
-    /// How many operations arrive in a second, for all of them together; absent: each begins one as soon as it is free.
+    /// Operations that arrive in a second, for all of them together; absent: each begins one as soon as it is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// How that changes over the time, where it does, as the suite's format writes it; the rate is then its mean.
+    /// The rate's course over the time, where it changes, as the suite's format writes it; the rate is then its mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<String>,
-    /// How many operations a session has; absent: clients stay connected.
+    /// Operations of a session; absent: clients stay connected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
-    /// How long a client thinks before each operation, on the average, in nanoseconds.
+    /// The mean time that a client thinks before each operation, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_ns: Option<u64>,
-    /// How long they are measured, in nanoseconds; absent: until each has done so many operations.
+    /// The measured time, in nanoseconds; absent: until each client has done its number of operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<u64>,
-    /// How long they are at work before that, in nanoseconds.
+    /// The time that they are at work before that, in nanoseconds.
     #[serde(default)]
     pub warm_up_ns: u64,
 }

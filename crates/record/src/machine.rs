@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a run was measured on.
+/// The machine on which a run was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// The processor.
@@ -23,9 +23,9 @@ pub struct Machine {
     pub distribution: Option<String>,
     /// The C library that dyno runs with, as `glibc 2.36`. A runner may load another.
     pub libc: Option<String>,
-    /// Whether and in what the system is a guest.
+    /// The kind of guest that the system is, if it is one.
     pub virtualisation: Virtualisation,
-    /// What the kernel's clock ticks by, as `tsc`.
+    /// The source of the kernel's clock, as `tsc`.
     pub clock_source: Option<String>,
 }
 
@@ -42,14 +42,14 @@ pub struct Cpu {
     pub cores: Option<usize>,
     /// CPUs that dyno may use, ascending.
     pub allowed: Vec<usize>,
-    /// Whether two or more CPUs share a core.
+    /// True if two or more CPUs share a core.
     pub smt: Option<bool>,
     /// The caches that the first allowed CPU sees, nearest first.
     pub caches: Vec<Cache>,
     /// Frequency governors, each with the list of its CPUs: `{"performance": "0-7"}`. Empty when the
     /// kernel shows none, as in most virtual machines.
     pub governors: BTreeMap<String, String>,
-    /// Whether the processor may exceed its base frequency for a while.
+    /// True if the processor may exceed its base frequency for a while.
     pub turbo: Option<bool>,
 }
 
@@ -62,7 +62,7 @@ pub struct Cache {
     pub kind: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// How many CPUs share it.
+    /// The number of CPUs that share it.
     pub shared_by: usize,
 }
 
@@ -75,10 +75,10 @@ pub struct Kernel {
     pub version: String,
 }
 
-/// What the system runs in, if it is a guest.
+/// The virtual machine or container around the system, if it is a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Virtualisation {
-    /// Whether a hypervisor shows itself. `None` where the processor has no sign for it.
+    /// True if a hypervisor shows itself. `None` where the processor has no sign for it.
     pub hypervisor: Option<bool>,
     /// Maker and product that the firmware names: a hypervisor's, a cloud's or a computer's.
     pub product: Option<String>,

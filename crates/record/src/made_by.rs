@@ -1,4 +1,4 @@
-//! Who made a run: a maker with an interest in a contender says so, and readers may weigh it.
+//! The maker of a run: a maker with an interest in a contender says so, and readers may weigh it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ pub enum MadeBy {
 }
 
 impl MadeBy {
-    /// The maker as a reader is told: `a vendor of postgres`.
+    /// The maker, in words for a reader: `a vendor of postgres`.
     pub fn words(&self) -> String {
         match self {
             MadeBy::Maintainer => "a maintainer of dyno".into(),

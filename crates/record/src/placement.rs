@@ -1,4 +1,4 @@
-//! Where the processes of a run were: measured ones and dyno, and client and server of one connection.
+//! The CPUs of the processes of a run: measured ones and dyno, and client and server of one connection.
 //!
 //! Client and server take turns: which CPU each sleeps and wakes on
 //! decides how long a turn takes. A client's queries on two idle virtual CPUs ran at 14,000 a second, on
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu_list;
 
-/// Where runner and dyno run during the trials of a run.
+/// The CPUs of runner and dyno during the trials of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Placement {
     /// CPUs of the measured processes: runner and server.
@@ -18,11 +18,11 @@ pub struct Placement {
     pub dyno_cpus: Vec<usize>,
     /// Priority of the measured processes, from -20 (first) to 19 (last).
     pub nice: i32,
-    /// How it was chosen and what is wrong with it, in a sentence or two for people.
+    /// The way in which it was chosen and its faults, in a sentence or two for people.
     pub note: String,
 }
 
-/// How the runner and a private server share the CPUs.
+/// The way in which the runner and a private server share the CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
@@ -36,7 +36,7 @@ pub enum Sharing {
     Free,
 }
 
-/// Where the measured processes are to run, as the user asks for it.
+/// The CPUs of the measured processes, as the user asks for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Wanted {
@@ -46,7 +46,7 @@ pub struct Wanted {
     /// The priority, from -20 (first) to 19 (last); absent: dyno's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nice: Option<i32>,
-    /// How client and private server share the CPUs.
+    /// The way in which client and private server share the CPUs.
     #[serde(rename = "pairing")]
     pub sharing: Sharing,
 }
@@ -75,7 +75,7 @@ impl Sharing {
         }
     }
 
-    /// What was chosen, in a sentence for people.
+    /// The choice, in a sentence for people.
     pub fn note(self, placement: &Placement) -> String {
         let pair = self.pair(placement);
         let cpus = |placement: &Placement| cpu_list::format(&placement.runner_cpus);

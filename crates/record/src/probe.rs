@@ -1,4 +1,4 @@
-//! What a probe of isolation brought back: the history of its transactions.
+//! The result of a probe of isolation: the history of its transactions.
 
 use dyno_protocol::Value;
 use schemars::JsonSchema;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 pub struct ProbeRecord {
     /// Its name: `lost-update`, `read-skew`, `write-skew`, `list-append`.
     pub probe: String,
-    /// How many transactions were committed.
+    /// The number of transactions that were committed.
     pub committed: u64,
-    /// How many tries were repeated because the engine refused a transaction.
+    /// The number of tries that were repeated because the engine refused a transaction.
     #[serde(default)]
     pub retried: u64,
-    /// What those that were committed wrote down, a row each; what is in it depends on the probe.
+    /// The notes of the committed transactions, a row each; what is in it depends on the probe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Vec<Value>>,
-    /// Why there is none.
+    /// The reason that there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

@@ -1,15 +1,15 @@
-//! What a search of a contender's files found: facts, which the verdict judges.
+//! The findings of a search of a contender's files: facts, which the verdict judges.
 
 use dyno_protocol::InForce;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the files of a contender show.
+/// The facts about the files of a contender.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EncryptionProof {
-    /// Whether it is to encrypt; if not, it is the control, in whose files the marker must be found.
+    /// True if it is to encrypt; if not, it is the control, in whose files the marker must be found.
     pub encrypts: bool,
-    /// Why its files could not be searched; absent where they were.
+    /// The reason that its files could not be searched; absent where they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// The number of files that were searched, those that were gone by the end included.
@@ -25,19 +25,19 @@ pub struct EncryptionProof {
     /// were too few to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entropy: Option<f64>,
-    /// What came of opening the data without a key; absent where this was not tried.
+    /// The result of opening the data without a key; absent where this was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_key: Option<Attempt>,
-    /// What came of opening them with another key.
+    /// The result of opening them with another key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong_key: Option<Attempt>,
-    /// What came of opening them with their own key afterwards; absent in older files.
+    /// The result of opening them with their own key afterwards; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_key: Option<Attempt>,
     /// The settings of the cipher, as the engine reported them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cipher: Vec<InForce>,
-    /// What the program that wrote an older file found wrong; newer files have facts only.
+    /// The faults that the program found which wrote an older file; newer files have facts only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
 }
@@ -45,13 +45,13 @@ pub struct EncryptionProof {
 /// One try at opening encrypted data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
-    /// Whether the engine refused for want of the right key.
+    /// True if the engine refused for want of the right key.
     pub refused: bool,
-    /// What the engine reported, or [`MARKED_ROWS`].
+    /// The engine's report, or [`MARKED_ROWS`].
     pub said: String,
 }
 
-/// What [`Attempt::said`] is where the rows with the marker were read.
+/// The value of [`Attempt::said`] where the rows with the marker were read.
 pub const MARKED_ROWS: &str = "gave the marked rows";
 
 impl EncryptionProof {

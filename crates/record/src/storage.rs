@@ -1,4 +1,4 @@
-//! Where the databases of a run were: file system, mount options, device, space.
+//! The storage of a run's databases: file system, mount options, device, space.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The file system that holds a folder. The folder itself is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
-    /// Where the file system is mounted. Below `home` and `media`, names of people are left out: `…`.
+    /// The mount point of the file system. Below `home` and `media`, names of people are left out: `…`.
     pub mount_point: String,
     /// Its type, as `ext4`; `unknown` when the kernel does not show its mounts.
     pub file_system: String,
@@ -32,7 +32,7 @@ pub struct Device {
     pub model: Option<String>,
     /// The disk's driver, as `nvme`, `sd` or `virtio_blk`.
     pub driver: Option<String>,
-    /// Whether the disk says that it rotates. Virtual disks often say so without meaning.
+    /// True if the disk says that it rotates. Virtual disks often say so without meaning.
     pub rotational: Option<bool>,
     /// `write back`: the disk has a volatile cache that a sync flushes. `write through`: the kernel
     /// sends no flushes.

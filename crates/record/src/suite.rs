@@ -17,19 +17,19 @@ pub struct SuiteRecord {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it asks, where it comes from and how to read its results; absent in older files, whose text has it.
+    /// Its question, its origin and how to read its results; absent in older files, whose text has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub story: Option<String>,
-    /// Where figures come from that others published for its tests; absent in older files, whose text has it.
+    /// The source of figures that others published for its tests; absent in older files, whose text has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Vec<SourceRecord>>,
     /// The whole text of its file.
     pub text: String,
     /// The values of its parameters.
     pub parameters: Parameters,
-    /// How far two numbers of an answer may differ, relative to the larger.
+    /// The largest permitted difference between two numbers of an answer, relative to the larger.
     pub tolerance: f64,
-    /// Whether tables show durations or rates.
+    /// The figures in tables: durations or rates.
     #[serde(default)]
     pub figure: Figure,
     /// The user's file that was imported in place of the suite's.
@@ -46,9 +46,9 @@ pub struct SuiteRecord {
 /// A published table of figures for a suite's tests. The figures themselves stand with the tests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceRecord {
-    /// Who published it and when.
+    /// The publisher, and the date.
     pub source: String,
-    /// Where, if it still can be read.
+    /// The address, if it still can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// On what hardware.
@@ -57,14 +57,14 @@ pub struct SourceRecord {
     pub systems: Vec<String>,
 }
 
-/// What a suite's tables show.
+/// The figures in a suite's tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// How long a test took.
+    /// The duration of a test.
     #[default]
     Time,
-    /// How many rows or operations it did in a second.
+    /// The rows or operations that it did in a second.
     Rate,
 }
 
@@ -74,7 +74,7 @@ impl SuiteRecord {
         self.story.as_deref().unwrap_or_default().trim()
     }
 
-    /// Where published figures come from.
+    /// The source of published figures.
     pub fn sources(&self) -> &[SourceRecord] {
         self.published.as_deref().unwrap_or_default()
     }
@@ -118,9 +118,9 @@ struct WrittenSource {
 /// A file of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRecord {
-    /// Where it was, as typed.
+    /// The path, as typed.
     pub path: PathBuf,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
     /// Its size as it was imported, in bytes.
     pub bytes: u64,
@@ -135,9 +135,9 @@ pub struct RungRecord {
     pub name: String,
     /// The label of its contender, which may be none of the run's.
     pub contender: String,
-    /// What it changes.
+    /// Its effect.
     pub shows: String,
-    /// Rows a second as somebody published them.
+    /// Rows a second as published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
     /// The name of the rung with which it is compared; absent: with none.
@@ -152,24 +152,24 @@ pub struct TestRecord {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it shows.
+    /// The lesson that it shows.
     pub shows: String,
     /// The kind of work.
     pub model: String,
-    /// Whether it ran only because another test needs it; it is then not shown.
+    /// True if it ran only because another test needs it; it is then not shown.
     #[serde(default)]
     pub preparation: bool,
-    /// Whether it only prepares the tests after it: it is shown, and part of no mean and no rank.
+    /// True if it only prepares the tests after it: it is shown, and part of no mean and no rank.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prepares: bool,
-    /// How many statements it has.
+    /// The number of its statements.
     pub statements: u64,
     /// Its first statements, in the dialect of the first contender.
     pub first: Vec<String>,
     /// Its last ones, where they are not among the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last: Vec<String>,
-    /// How much it does, where that is known beforehand.
+    /// The amount of its work, where that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountRecord>,
     /// The right answer, where the suite states one that holds for these parameters or the
@@ -179,16 +179,16 @@ pub struct TestRecord {
     /// The digest of the right answer, where the suite states no rows of it because they are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect_digest: Option<Answer>,
-    /// What must hold after it, in words. Each is a row of its answer: its place, the words, and how many break it.
+    /// Conditions that must hold after it, in words. Each is a row of its answer: place, words, how many break it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
     /// The lines of the suite's file in which these words stand, from 1; empty in files of before dyno wrote it down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariant_lines: Vec<usize>,
-    /// How its operations arrive, in a mix that lasts a time.
+    /// The arrival of its operations, in a mix that lasts a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
-    /// How much is asked for, in a mix; absent in files of before dyno wrote it down.
+    /// The demand, in a mix; absent in files of before dyno wrote it down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<Clients>,
     /// A class of which people ask how many were done in a minute.
@@ -205,23 +205,23 @@ pub struct TestRecord {
 pub struct PerMinute {
     /// Its name.
     pub class: String,
-    /// What they call its operations, in the plural.
+    /// The name of its operations there, in the plural.
     pub says: String,
 }
 
-/// How much a test does.
+/// The amount of a test's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AmountRecord {
     /// Rows or operations.
     pub count: u64,
     /// The bytes of cells that are written or read; 0 where they mean nothing for the test.
     pub bytes: u64,
-    /// What is counted: `rows`, `operations` or `transactions`.
+    /// The unit that is counted: `rows`, `operations` or `transactions`.
     pub unit: String,
 }
 
 impl AmountRecord {
-    /// An amount of so many of a unit, in so many bytes of cells.
+    /// An amount of this many of a unit, in this many bytes of cells.
     pub fn new(count: u64, bytes: u64, unit: &str) -> AmountRecord {
         AmountRecord { count, bytes, unit: unit.to_owned() }
     }

@@ -1,5 +1,6 @@
-//! What `dyno prove` found of a contender: how many power cuts and kills its acknowledged commits survived, and on what
-//! that was. A run file has it of every contender of which it is known, and dyno keeps a file of all that was found.
+//! The findings of `dyno prove` on a contender: power cuts and kills that its acknowledged commits survived, and on
+//! which storage. A run file has it of every contender of which it is known, and dyno keeps a file of all that was
+//! found.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +12,17 @@ use serde::{Deserialize, Serialize};
 pub const PROOF_SCHEMA: &str = "dyno-proof/1";
 
 /// The version of what a result is evidence of: it changes when more is tried, or when something is judged differently.
-/// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss. Version 2 tears the
-/// pages that checkpoints rewrite, and cuts again while the database recovers. Version 3 lets writes and flushes fail at several
-/// places, and starts the contender again without a reboot.
+/// Version 1 cuts within checkpoints and while the database closes, and counts no slow look as a loss. Version 2 tears
+/// the pages that checkpoints rewrite, and cuts again while the database recovers. Version 3 lets writes and flushes
+/// fail at several places, and starts the contender again without a reboot.
 pub const EVIDENCE: u32 = 3;
 /// The first version whose losses still count: what was lost then is lost, though less was tried.
 pub const FIRST_FAIR: u32 = 1;
 
-/// How it went for many cuts, or for many kills.
+/// The outcome of many cuts, or of many kills.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
-    /// How many were tried.
+    /// The number that was tried.
     pub tried: u64,
     /// After how many every acknowledged commit was there and nothing was broken.
     pub survived: u64,
@@ -38,13 +39,13 @@ pub struct Tally {
 /// Upkeep, as a checkpoint or the closing of the database, and what became of cuts within it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Upkept {
-    /// How often the device saw it.
+    /// The number of times that the device saw it.
     pub seen: u64,
     /// Power cuts within it or at its end.
     pub cuts: Tally,
 }
 
-/// What was found of a contender.
+/// The findings on a contender.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Survival {
     /// The version of dyno that tried it.
@@ -52,36 +53,36 @@ pub struct Survival {
     /// The version of what it is evidence of ([`EVIDENCE`]); 0 in older results.
     #[serde(default)]
     pub evidence: u32,
-    /// When, UTC, RFC 3339.
+    /// The time of the proof, UTC, RFC 3339.
     pub proved: String,
     /// The file system on which the data were.
     pub file_system: String,
-    /// Where chance began.
+    /// The seed of its random draws.
     pub seed: u64,
-    /// How many clients committed at once.
+    /// The number of clients that committed at once.
     pub clients: u64,
-    /// How many commits were acknowledged.
+    /// The number of acknowledged commits.
     pub commits: u64,
-    /// How often the disk was flushed for each; absent where none of dyno's own could be made.
+    /// Flushes of the disk for each commit; absent where dyno could make no disk that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<f64>,
-    /// How many system calls waited for something to be durable, for each; absent where nobody could watch them.
+    /// System calls that waited for data to be durable, for each commit; absent where they could not be traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,
     /// Power cuts.
     pub cuts: Tally,
-    /// Those power cuts whose place and state were drawn, of which a share can be estimated; absent in older results, where
-    /// all were.
+    /// Those power cuts whose place and state were drawn, of which a share can be estimated; absent in older results,
+    /// where all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Tally>,
-    /// How many recordings of the work were cut; 0 in older results, which had one.
+    /// The number of recordings of the work that were cut; 0 in older results, which had one.
     #[serde(default)]
     pub runs: u64,
     /// In how many of these a cut did harm; absent in older results, which did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harmed_runs: Option<u64>,
-    /// Power cuts besides the others, which left garbage in a sector that was being written. No level promises to survive
-    /// them.
+    /// Power cuts besides the others, which left garbage in a sector that was being written. No level promises to
+    /// survive them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub garbage: Option<Tally>,
     /// Upkeep that was recorded and cut within, by its name; empty in older results, which recorded none on purpose.
@@ -92,12 +93,12 @@ pub struct Survival {
     pub unflushed: u64,
     /// Kills of all its processes.
     pub kills: Tally,
-    /// Failures of the device, as a write that is refused, in which the contender acknowledged anything; absent where none
-    /// were tried.
+    /// Failures of the device, as a write that is refused, in which the contender acknowledged anything; absent where
+    /// none were tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Tally>,
-    /// Restarts after such failures without a reboot, each with the power cuts that followed. No level promises to survive
-    /// them.
+    /// Restarts after such failures without a reboot, each with the power cuts that followed. No level promises to
+    /// survive them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<Tally>,
     /// The first cut or kill after which something was wrong, and what, for people.
@@ -106,7 +107,7 @@ pub struct Survival {
 }
 
 impl Survival {
-    /// What a commit waits for, as the disk saw it, or else as the system calls show; for people.
+    /// The event for which a commit waits, as the disk saw it, or else as the system calls show; for people.
     pub fn waits(&self) -> String {
         match (self.flushes, self.calls) {
             (Some(flushes), _) => format!("{flushes:.1} flushes a commit"),
@@ -116,7 +117,7 @@ impl Survival {
     }
 }
 
-/// What was found, with all that must be the same for it to hold of another contender: a line of dyno's file of proofs.
+/// The findings, with all that must be the same for them to hold of another contender: a line of dyno's file of proofs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptProof {
     /// The version of this schema, `dyno-proof/1`.
@@ -127,7 +128,7 @@ pub struct KeptProof {
     pub engine: String,
     /// The engine's version, as it gave it itself.
     pub engine_version: String,
-    /// What else identifies the build and the driver; empty of a server, whose drivers do not matter.
+    /// Further facts that identify the build and the driver; empty of a server, whose drivers do not matter.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub build: BTreeMap<String, Vec<String>>,
     /// The encrypted file system that the data were on.
@@ -135,7 +136,7 @@ pub struct KeptProof {
     pub encrypted: Option<String>,
     /// Settings in force, as read back, by name.
     pub settings: Vec<InForce>,
-    /// What was found.
+    /// The findings.
     pub survival: Survival,
 }
 
@@ -150,7 +151,7 @@ impl Tally {
         self.broken += u64::from(is_broken);
     }
 
-    /// Whether some were tried and none did harm.
+    /// True if some were tried and none did harm.
     pub fn is_whole(&self) -> bool {
         self.tried > 0 && self.survived == self.tried
     }

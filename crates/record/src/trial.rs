@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ActivitySample, AgentShare, RateAttempt};
+use crate::{ActivitySample, AgentShare, RateAttempt, StatementPlan, TimeBudget};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,18 +15,22 @@ pub struct TrialRecord {
     pub block: u32,
     /// The contender, by its position.
     pub contender: usize,
-    /// Whether every operation was timed; it then takes no part in any figure but those of latency.
+    /// True if every operation was timed; it then takes no part in any figure but those of latency.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latency: bool,
-    /// Whether a program around the runner counted what the sections did; it then takes no part in any figure but the counts.
+    /// True if a program around the runner counted what the sections did; it then takes no part in any figure but the
+    /// counts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub counted: bool,
-    /// When it began, in nanoseconds since the run began.
+    /// Whether dyno looked at what the threads waited for; it then takes no part in any figure but the budgets.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub watched: bool,
+    /// The start of the trial, in nanoseconds since the run began.
     pub began_ns: u64,
-    /// What others took of the CPUs meanwhile; absent where the kernel does not report it, and in older files.
+    /// CPU time that others took meanwhile; absent where the kernel does not report it, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
-    /// What the metronome, a fixed piece of work, took on these CPUs before and after the trial, in nanoseconds: the mean.
+    /// The mean time of the metronome, a fixed piece of work, on these CPUs before and after the trial, in nanoseconds.
     /// Absent where the trial was done in slices, whose samples have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
@@ -35,18 +39,21 @@ pub struct TrialRecord {
     pub agents: Vec<AgentShare>,
     /// The samples, in the order of the tests.
     pub samples: Vec<SampleRecord>,
-    /// Why it did not finish; absent if it did.
+    /// The plans of the tests' read statements, where dyno asked for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<StatementPlan>,
+    /// The reason that it did not finish; absent if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
-/// What others took of the measured CPUs while a trial ran.
+/// Time that others took of the measured CPUs while a trial ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Others {
-    /// How much time these CPUs had, from before the trial's process until after it, summed over them, in nanoseconds.
+    /// CPU time that these CPUs had, from before the trial's process until after it, summed over them, in nanoseconds.
     pub over_ns: u64,
-    /// Time that processes took which are not of the run, in nanoseconds; the kernel's own threads are none of them. The
-    /// kernel counts in ticks, so a single trial's may be below zero.
+    /// Time that processes took which are not of the run, in nanoseconds; the kernel's own threads are none of them.
+    /// The kernel counts in ticks, so a single trial's may be below zero.
     pub foreign_ns: i64,
     /// Time that the host gave to others, in nanoseconds.
     pub stolen_ns: u64,
@@ -62,7 +69,7 @@ impl Others {
         }
     }
 
-    /// One of so many equal parts.
+    /// One of this many equal parts.
     pub fn part(self, parts: u64) -> Others {
         let parts = parts.max(1);
         Others {
@@ -76,56 +83,61 @@ impl Others {
 /// A sample with its answer. It is read in the form of earlier versions too (`read.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SampleRecord {
-    /// What was measured.
+    /// The measured values.
     #[serde(flatten)]
     pub sample: Sample,
     /// The answer, by its position among the run's answers.
     pub answer: usize,
-    /// How many operations the whole test has, where only the first of them were timed.
+    /// The number of operations of the whole test, where only the first of them were timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extrapolated_to: Option<u64>,
     /// Of operations that arrived by themselves: the percentile of their response that is judged, as 0.99.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_percentile: Option<f64>,
-    /// Of operations that arrived by themselves at a rate that all trials have: how many were due while it was measured,
-    /// where they come in sessions connecting among them. Absent in older files.
+    /// Of operations that arrived by themselves at a rate that all trials have: how many were due while it was
+    /// measured, where they come in sessions connecting among them. Absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<u64>,
-    /// Where the highest rate was sought at which a target holds: the rate of this trial, and whether it held.
+    /// The rate of this trial and whether the target held, where the run searched for the highest such rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sought: Option<RateAttempt>,
-    /// In how many slices it was done, between which other contenders were at work; absent where the trial was by itself.
+    /// In how many slices it was done, between which other contenders were at work; absent where the trial was by
+    /// itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<u32>,
-    /// Of a test that lasts a time: what else went on in each of its seconds, in the order of the ticks; empty where that is
-    /// not known.
+    /// Of a test that lasts a time: what else went on in each of its seconds, in the order of the ticks; empty where
+    /// that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub around: Vec<ActivitySample>,
-    /// What the metronome took between these slices, in nanoseconds: the mean.
+    /// The time of the metronome between these slices, in nanoseconds: the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
+    /// How the section's time divides, where dyno looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<TimeBudget>,
 }
 
 impl TrialRecord {
-    /// Whether figures may rest on it: those to warm up, and those in which every operation was timed, are none of them.
+    /// True if figures may rest on it: those to warm up, and those in which every operation was timed, are none of
+    /// them.
     pub fn is_measured(&self) -> bool {
         self.block > 0 && !self.is_extra()
     }
 
     /// True if it comes after the measured trials and takes no part in figures of time.
     pub fn is_extra(&self) -> bool {
-        self.latency || self.counted
+        self.latency || self.counted || self.watched
     }
 
-    /// Whether counts may rest on it.
+    /// True if counts may rest on it.
     pub fn may_count(&self) -> bool {
-        self.block > 0 && !self.latency
+        self.block > 0 && !self.latency && !self.watched
     }
 }
 
 impl SampleRecord {
-    /// What is judged of the test, in nanoseconds: what was measured, or where only some operations were timed, as if the
-    /// others took as long each; of operations that arrived by themselves a percentile of their response.
+    /// The judged time of the test, in nanoseconds: what was measured, or where only some operations were timed, as if
+    /// the others took as long each; of operations that arrived by themselves a percentile of their response.
     pub fn duration_ns(&self) -> f64 {
         match self.judged_percentile {
             Some(share) => self.response_ns(share),
@@ -133,12 +145,12 @@ impl SampleRecord {
         }
     }
 
-    /// How often an event occurred in the whole test, where it was counted.
+    /// The number of times that an event occurred in the whole test, where it was counted.
     pub fn count(&self, event: &str) -> Option<f64> {
         self.sample.section.counts.get(event).map(|&count| self.extrapolated(count))
     }
 
-    /// What was measured, as it would be if each operation of the test cost as much as those that were timed.
+    /// The measured value, as it would be if each operation of the test cost as much as those that were timed.
     fn extrapolated(&self, measured: u64) -> f64 {
         match self.extrapolated_to {
             Some(whole) if self.sample.operations > 0 => {
@@ -148,14 +160,14 @@ impl SampleRecord {
         }
     }
 
-    /// How many operations had no success: they failed, or were due and not done at the end. Operations that were due
+    /// Operations without success: they failed, or were due and not done at the end. Operations that were due
     /// before the measured time and end within it take the place of those that are due within it and end later.
     pub fn never_done(&self) -> u64 {
         let failed: u64 = self.sample.classes.iter().map(|class| class.failed).sum();
         failed + self.left().unwrap_or(0)
     }
 
-    /// How many of those that were due were not done at the end; none where nothing is known of what was due.
+    /// The number of those due that were not done at the end; none where nothing is known of what was due.
     pub fn left(&self) -> Option<u64> {
         let due = self.due?;
         let known = self.known_left();
@@ -163,18 +175,19 @@ impl SampleRecord {
         Some(if known > 0 { known } else { due.saturating_sub(self.ended()) })
     }
 
-    /// How many ended within the measured time, with success or without, whenever they were due.
+    /// The number that ended within the measured time, with success or without, whenever they were due.
     pub fn ended(&self) -> u64 {
         self.sample.classes.iter().map(|class| class.done + class.failed).sum()
     }
 
-    /// How many were not done at the end of which it is known how long they had waited.
+    /// The number not done at the end of which it is known how long they had waited.
     fn known_left(&self) -> u64 {
         self.sample.classes.iter().map(dyno_protocol::Class::left).sum()
     }
 
-    /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Those that were not
-    /// done at the end count with what they had waited by then. Where none was done it is at least the time that was measured.
+    /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Those that were
+    /// not done at the end count with what they had waited by then. Where none was done it is at least the time that
+    /// was measured.
     fn response_ns(&self, share: f64) -> f64 {
         let all = self.sample.classes.iter().flat_map(|class| [&class.response, &class.unfinished]);
         let unknown = self.never_done().saturating_sub(self.known_left());
@@ -183,7 +196,7 @@ impl SampleRecord {
     }
 }
 
-/// Why a trial did not finish.
+/// The reason that a trial did not finish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The test in which it happened.

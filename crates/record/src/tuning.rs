@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The standard by which an engine's settings were chosen. To compare one engine as it comes with another as its manual tunes
-/// it says little about either.
+/// The standard by which an engine's settings were chosen. To compare one engine as it comes with another as its manual
+/// tunes it says little about either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tuning {
-    /// What it does where nothing is set, but for what a commit survives and how much it holds.
+    /// As it comes: only what a commit survives and how much it holds is set.
     Default,
     /// With the options that its manual advises for speed.
     Tuned,

@@ -1,9 +1,9 @@
 //! The skeleton of a Rust runner: all of a trial that is not the engine.
 //!
-//! A runner is a type that implements [`Engine`], another that implements [`Session`] with the operations that the engine
-//! has, and a `main` that calls [`run`]. The skeleton reads the job, loads every input before the clock starts, does the
-//! loops over operations, reads the clock and the kernel's counters, sends the events, and turns every way of going wrong
-//! into a `failed` event that names the test.
+//! A runner is a type that implements [`Engine`], another that implements [`Session`] with the operations that the
+//! engine has, and a `main` that calls [`run`]. The skeleton reads the job, loads every input before the clock starts,
+//! does the loops over operations, reads the clock and the kernel's counters, sends the events, and turns every way of
+//! going wrong into a `failed` event that names the test.
 //!
 //! ```no_run
 //! use std::ffi::CStr;
@@ -48,7 +48,7 @@
 //! }
 //! ```
 //!
-//! What it never does: generate data, look into an answer while the clock runs, or allocate between
+//! It never does this: generate data, look into an answer while the clock runs, or allocate between
 //! the two readings of the clock beyond what [`Answer`] needs to hold rows that are to be kept.
 
 mod answer;

@@ -41,7 +41,7 @@ pub fn execute<C: JobSql>(client: &C, statements: &[JobStatement]) -> Result<()>
 #[derive(Debug)]
 pub struct OnConnect {
     statements: Vec<JobStatement>,
-    /// Whether the first connection was refused each of them.
+    /// True if the first connection was refused each of them.
     refused: OnceLock<Vec<bool>>,
 }
 
@@ -56,8 +56,8 @@ impl OnConnect {
         self.statements.iter().map(|statement| statement.name.as_str())
     }
 
-    /// Sets them for a connection. What the first one was refused is not tried again: it would cost each of the others an
-    /// exchange that no ordinary program makes.
+    /// Sets them for a connection. What the first one was refused is not tried again: it would cost each of the others
+    /// an exchange that no ordinary program makes.
     pub fn apply<C: JobSql>(&self, client: &C) -> Result<()> {
         let known = self.refused.get();
         let mut refused = Vec::with_capacity(self.statements.len());

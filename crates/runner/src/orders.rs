@@ -1,4 +1,4 @@
-//! What dyno says on standard input after the job: turns, and the orders to clients that are some of several processes.
+//! The lines on standard input after the job: turns, and the orders to clients that are some of several processes.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead};

@@ -15,7 +15,7 @@ use crate::events::Events;
 use crate::orders::OrderSource;
 use crate::{Answer, Engine, Session, work};
 
-/// Why a trial ended before its time.
+/// The reason that a trial ended before its time.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// The work failed: this is reported in a `failed` event.
@@ -41,7 +41,7 @@ pub struct TestContext<'a, E: Engine> {
     /// The job of the trial.
     pub job: &'a Job,
     pub clock: Clock<'a>,
-    /// What dyno says after the job.
+    /// The lines that dyno sends after the job.
     pub orders: &'a OrderSource<'a>,
     pub answer: Answer,
     /// Kept from test to test, see [`crate::Statements::load`].
@@ -50,7 +50,8 @@ pub struct TestContext<'a, E: Engine> {
     pub latency: bool,
 }
 
-/// Goes through a job, whose turns and orders come from `input`. `current` names the test at work, also where this panics.
+/// Goes through a job, whose turns and orders come from `input`. `current` names the test at work, also where this
+/// panics.
 pub fn trial<E: Engine, W: Write>(
     job: &Job,
     input: &mut dyn BufRead,

@@ -64,9 +64,9 @@ const charts = {
     const at = layout(rows, width);
     const right = rightMargin(at.lines);
     const places = ["p50", "p90", "p99", "p999", "max"];
-    const told = (row) => places.filter((place) => row.percentiles[place] != null);
-    const dots = at.lines.flatMap((row) => told(row).map((place) => ({ row, place, y: row.y, ns: row.percentiles[place] })));
-    // The highest percentile that is told: the rest is few operations.
+    const reported = (row) => places.filter((place) => row.percentiles[place] != null);
+    const dots = at.lines.flatMap((row) => reported(row).map((place) => ({ row, place, y: row.y, ns: row.percentiles[place] })));
+    // The highest percentile that is shown: the rest is few operations.
     const most = (row) => row.percentiles.p99 ?? row.percentiles.p90 ?? row.percentiles.p50;
     const ends = [...dots.map((dot) => dot.ns), ...(clock ? [clock] : [])].map((ns) => Math.max(ns, 1));
     const domain = [Math.min(...ends) / 1.3, Math.max(...ends) * 1.3];
@@ -91,7 +91,7 @@ const charts = {
     });
   },
 
-  /** What was done in each second of each trial, as bars in rows. */
+  /** The work of each second of each trial, as bars in rows. */
   timeline({ series }, width, figure) {
     const { rows } = series[chosen(figure)];
     const at = layout(rows, width);

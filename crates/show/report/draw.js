@@ -20,7 +20,7 @@ function rate(x) {
   return `${+(x / size).toPrecision(3)}${unit}/s`;
 }
 
-/** How a test's nanoseconds are shown: as they are, or as rates of the `count` that was done in them. */
+/** The form in which a test's nanoseconds are shown: as they are, or as rates of the `count` that was done in them. */
 function measure(count) {
   return count ? [(ns) => (count / ns) * 1e9, rate] : [(ns) => ns, duration];
 }
@@ -67,7 +67,7 @@ function rowTexts({ narrow, lines, heads, margin }, width, right) {
   ];
 }
 
-/** Which of its series a chart shows: what is chosen above it. */
+/** The series that a chart shows, as chosen above it. */
 function chosen(figure) {
   return Number(figure.closest("section").querySelector("select.series")?.value ?? 0);
 }
@@ -77,7 +77,7 @@ function count(x) {
   return rate(x).slice(0, -2);
 }
 
-/** A shape for each colour, so that lines are told apart without it. */
+/** A shape for each colour, so that lines differ without it. */
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon"];
 
 const colour = (row) => `var(--c${row.colour})`;

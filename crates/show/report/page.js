@@ -1,4 +1,4 @@
-// What the page does: draws a chart when it comes near the window, sorts tables, unpacks the raw data, and
+// The page's behaviour: draws a chart when it comes near the window, sorts tables, unpacks the raw data, and
 // keeps a choice of light or dark.
 "use strict";
 
@@ -39,7 +39,7 @@ function drawLazily() {
   }
 }
 
-/** What a cell is sorted by: its number, else its text; cells without a figure come last. */
+/** The key by which a cell is sorted: its number, else its text; cells without a figure come last. */
 function key(row, column) {
   const cell = row.cells[column];
   const value = cell.dataset.value ?? cell.textContent.trim();
@@ -60,7 +60,7 @@ function sort(button) {
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
   header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   const rows = [...table.tBodies[0].rows].map((row) => [key(row, header.cellIndex), row]);
-  // What has no figure stays at the end either way.
+  // Cells without a figure stay at the end either way.
   rows.sort(([a], [b]) => (a === null || b === null || ascending ? compare(a, b) : compare(b, a)));
   table.tBodies[0].append(...rows.map(([, row]) => row));
 }

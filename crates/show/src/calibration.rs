@@ -43,7 +43,7 @@ pub fn render(calibration: &Calibration) -> String {
          Anywhere: in one test of the table or in the mean. A slower copy is found where the table says slower of the \
          mean, or on average of a test.",
         "No interval of a run covers what its blocks share, such as where a file lies in memory: copies of one file under \
-         other names show it. Each trial is a process of its own, so what a restart of an embedded engine changes is in the \
+         other names show it. Each trial is a separate process, so what a restart of an embedded engine changes is in the \
          intervals; a server starts once in a run, and `dyno rerun` starts it again.",
     ];
     for note in notes {
@@ -107,7 +107,7 @@ fn table(contender: &Calibrated) -> String {
     text
 }
 
-/// What copies of the library under other names differ by.
+/// The differences between copies of the library under other names.
 fn copies(found: Option<&CopyOffsets>) -> String {
     let Some(CopyOffsets { copies, by_mean, by_test }) = found else {
         // No copies ran, or the blocks that have all of them are too few.

@@ -100,7 +100,7 @@ fn events(verdict: &Verdict) -> BTreeSet<&str> {
     counts.map(|measure| measure.quantity.unit()).collect()
 }
 
-/// How often an event occurred in a contender's test, and the ratio to the baseline.
+/// The number of times that an event occurred in a contender's test, and the ratio to the baseline.
 fn counted(
     test: &TestVerdict,
     event: &str,
@@ -142,8 +142,9 @@ fn difference(difference: Difference) -> &'static str {
     }
 }
 
-/// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest of
-/// its level, how many of its trials failed, which file its engine is, and whether the run file is as it was written.
+/// A contender over all tests, the same in each of its lines: geometric means over the baseline, and over the fastest
+/// of its level, how many of its trials failed, which file its engine is, and whether the run file is as it was
+/// written.
 fn over_all(verdict: &Verdict, contender: usize) -> Vec<Column> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender);
     let mut ranks = verdict.rankings.iter().flat_map(|ranking| &ranking.ranks);

@@ -76,7 +76,7 @@ const OPEN: &str = " ?";
 
 /// `2.29× (2.10–2.41)`, marked if no difference is shown.
 ///
-/// Where more is better it is in words, `2.29× slower (2.10–2.41)`: readers would take a ratio of times for one of
+/// A ratio of rates is in words, `2.29× slower (2.10–2.41)`: readers would take a ratio of times for one of
 /// rates.
 pub fn ratio_of(quantity: &Quantity, cell: &Cell, detail: Detail) -> String {
     match (&cell.standing, &cell.ratio) {

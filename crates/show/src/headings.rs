@@ -1,6 +1,6 @@
 //! The words below a contender's label: what its commits survive, and what else decides with whom it is ranked.
 
-use dyno_record::{Commits, ContenderRecord, OwnCache, Tuning};
+use dyno_record::{ClusterShape, Commits, ContenderRecord, OwnCache, Reach, Tuning};
 use dyno_verdict::Verdict;
 
 use super::units;
@@ -14,7 +14,10 @@ pub fn level_name(contender: &ContenderRecord) -> String {
         None => "safety unknown".into(),
         Some(safety) => {
             let caveat = if safety.caveat.is_some() { " †" } else { "" };
-            format!("{}{caveat}", safety.name())
+            let nodes = safety.nodes.filter(|nodes| nodes.lost > 0);
+            let nodes =
+                nodes.map_or_else(String::new, |nodes| format!(", {} of {} nodes", nodes.lost, nodes.of));
+            format!("{}{nodes}{caveat}", safety.name())
         }
     }
 }
@@ -25,6 +28,15 @@ pub fn commit_size(commits: Commits) -> String {
         Commits::Each(operations) => format!("commits of {}", units::whole(operations)),
         Commits::Whole => "one commit".to_owned(),
     }
+}
+
+/// The shape of a cluster, as in headers.
+pub fn cluster(shape: ClusterShape) -> String {
+    let reach = match shape.reach {
+        Reach::First => "clients at the first",
+        Reach::Any => "clients at all of them",
+    };
+    format!("{} nodes on this machine, each in a network namespace, {reach}", shape.nodes)
 }
 
 /// The cache that a store manages itself, as in headers; `None` in runs without stores, where caches are settings like

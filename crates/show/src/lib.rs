@@ -1,6 +1,8 @@
 //! Verdicts as text: tables, CSV, JSON, Markdown, and the page ([`report`]). Nothing here decides anything.
 
 pub mod calibration;
+pub mod challenge;
+pub mod clusters;
 pub mod comparison;
 mod csv_column;
 mod csv_lines;

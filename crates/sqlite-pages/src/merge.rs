@@ -56,20 +56,20 @@ pub struct Sorted {
     /// A tournament of the runs: the loser of each match. When a run advances, only the matches on its way up are
     /// played again.
     losers: Vec<usize>,
-    /// Whose record comes next.
+    /// The run whose record comes next.
     winner: usize,
     has_begun: bool,
     keys: usize,
 }
 
 /// A match that waits for its second player.
-const NOBODY: usize = usize::MAX;
+const NO_RUN: usize = usize::MAX;
 
 impl Sorted {
     /// The records of several runs. Of equal ones the earlier run's come first.
     pub(crate) fn new(sources: impl Iterator<Item = Source>, keys: usize) -> Sorted {
         let runs: Vec<Reader> = sources.map(Reader::new).collect();
-        let losers = vec![NOBODY; runs.len()];
+        let losers = vec![NO_RUN; runs.len()];
         Sorted { runs, fronts: Vec::new(), losers, winner: 0, has_begun: false, keys }
     }
 
@@ -102,7 +102,7 @@ impl Sorted {
         let mut place = (run + self.runs.len()) / 2;
         while place > 0 {
             let other = self.losers[place];
-            if other == NOBODY {
+            if other == NO_RUN {
                 self.losers[place] = winner;
                 return;
             }

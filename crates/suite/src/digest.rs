@@ -27,8 +27,8 @@ pub struct ExpectedColumn {
     pub reals: u64,
     /// The hash of the whole numbers, a decimal number: TOML has none of 64 bits without a sign.
     pub integer_hash: Option<String>,
-    /// For each chunk of rows how many numbers it has, their sum, the sum of their magnitudes of at least 1, and the sum
-    /// that is weighted by row. A column of whole numbers alone is compared by its hash and needs no chunks.
+    /// For each chunk of rows how many numbers it has, their sum, the sum of their magnitudes of at least 1, and the
+    /// sum that is weighted by row. A column of whole numbers alone is compared by its hash and needs no chunks.
     pub chunks: Vec<[f64; 4]>,
 }
 
@@ -60,7 +60,7 @@ impl ExpectedColumn {
     }
 }
 
-/// What is wrong with the digest of a test's right answer, if anything is.
+/// The fault of the digest of a test's right answer, if it has one.
 pub(super) fn complaint(test: &Test) -> Option<&'static str> {
     let digest = test.expect_digest.as_ref()?;
     if test.expect.is_some() {

@@ -41,7 +41,7 @@ pub fn resolve(declared: &BTreeMap<String, Declaration>, changes: &[(String, Str
             ParameterValue::Text(course.to_string())
         } else {
             let value = parse_alike(&parameter.default, text)
-                .with_context(|| format!("parameter {name} takes a number, and '{text}' is none"))?;
+                .with_context(|| format!("parameter {name} takes a number, and '{text}' is not one"))?;
             value.number().map_or(Ok(()), |number| check_bounds(name, parameter, number))?;
             value
         };

@@ -37,7 +37,7 @@ pub fn check(rungs: &[Rung]) -> Result<()> {
         if let Some(over) = compared_with(rungs, index) {
             ensure!(
                 names.contains(over),
-                "the rung '{}' is compared with '{over}', which is none of those before it",
+                "the rung '{}' is compared with '{over}', which is not one of those before it",
                 rung.name
             );
         }
@@ -48,7 +48,7 @@ pub fn check(rungs: &[Rung]) -> Result<()> {
         );
         ensure!(
             rung.published.is_none_or(|rate| rate.is_finite() && rate > 0.0),
-            "the rung '{}' has a published rate that is none",
+            "the rung '{}' has a published rate that is not a positive number",
             rung.name
         );
     }

@@ -47,7 +47,7 @@ pub struct Calibrated {
     pub significant: FalseDifferences,
     /// By how long a run is.
     pub spans: Vec<RunLength>,
-    /// What copies of its library under other names differ by, if the run has some.
+    /// The differences between copies of its library under other names, if the run has some.
     pub copies: Option<CopyOffsets>,
 }
 
@@ -70,20 +70,20 @@ impl FalseDifferences {
     }
 }
 
-/// What a run of some length can show.
+/// The differences that a run of some length can show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunLength {
-    /// How long, in seconds.
+    /// Its length, in seconds.
     pub seconds: u32,
-    /// How many blocks of two trials that is.
+    /// The number of blocks of two trials in that time.
     pub blocks: usize,
-    /// How often equals are called different.
+    /// The share of runs that call equals different.
     pub alarms: FalseAlarms,
     /// For each planted slowdown, a share as 0.03, how often it is found.
     pub found: Vec<DetectionRates>,
 }
 
-/// How often equals are called different, as shares of runs.
+/// The shares of runs that call equals different.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FalseAlarms {
     /// By the mean over all tests.
@@ -92,7 +92,7 @@ pub struct FalseAlarms {
     pub in_table: f64,
 }
 
-/// How often a slowdown is found, as shares of runs.
+/// The shares of runs that find a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DetectionRates {
     /// The slowdown that was planted.
@@ -169,7 +169,7 @@ fn pairs(run: &Run, tests: &[&str], contender: usize, baseline: usize) -> Blocks
     (0..blocks).filter_map(pair).collect()
 }
 
-/// How long a block of two trials of a contender takes, in seconds, with what is around the clocks.
+/// The time that a block of two trials of a contender takes, in seconds, with what is around the clocks.
 fn pair_seconds(run: &Run, contender: usize) -> Option<f64> {
     let trials = run.trials.iter().filter(|trial| trial.is_measured());
     let own: Vec<f64> = trials
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(contender.spans[0].found[0].by_mean, 0.0);
     }
 
-    /// A copy that is called equal and takes 4 % longer in every block is no noise: the table says that it is slower, and
-    /// so do the draws.
+    /// A copy that is called equal and takes 4 % longer in every block is no noise: the table says that it is slower,
+    /// and so do the draws.
     #[test]
     fn a_bias_of_the_equal_copy_is_not_taken_out_of_the_draws() {
         let biased = |share: f64| {

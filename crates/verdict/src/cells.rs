@@ -49,14 +49,14 @@ pub(crate) fn judge_test(
     }
 }
 
-/// What the cells of a test are judged by.
+/// The facts by which the cells of a test are judged.
 struct TestJudge<'a> {
     run: &'a Run,
     disturbances: &'a Disturbances,
     /// The contenders shown, by position.
     shown: &'a [usize],
     test: &'a TestRecord,
-    /// What is wrong with the answers of contenders, by their position.
+    /// The faults of contenders' answers, by their position.
     answered: BTreeMap<usize, CellStanding>,
 }
 
@@ -73,8 +73,8 @@ impl TestJudge<'_> {
         QuantityVerdict { quantity, floor, cells }
     }
 
-    /// The null runner's median for the same work: of a count the events, of all else the time. The null runner reads and
-    /// splits a file as every contender must: that is work, and no cost of measuring.
+    /// The null runner's median for the same work: of a count the events, of all else the time. The null runner reads
+    /// and splits a file as every contender must: that is work, and no cost of measuring.
     fn floor(&self, quantity: &Quantity) -> Option<f64> {
         let harness = self.run.contenders.iter().position(|contender| contender.harness)?;
         let quantity = match quantity {
@@ -135,7 +135,7 @@ impl TestJudge<'_> {
         }
     }
 
-    /// Why a contender's figures, if it has some, do not count.
+    /// The reason that a contender's figures, if it has some, do not count.
     fn refusal(&self, contender: usize) -> Option<CellStanding> {
         if let Some(standing) = self.answered.get(&contender) {
             Some(standing.clone())
@@ -147,14 +147,14 @@ impl TestJudge<'_> {
         }
     }
 
-    /// Whether the contender's trials searched for a rate in the test.
+    /// True if the contender's trials searched for a rate in the test.
     fn is_sought(&self, contender: usize) -> bool {
         let trials = self.run.trials.iter().filter(|trial| trial.contender == contender);
         let mut samples = trials.flat_map(|trial| &trial.samples);
         samples.any(|sample| sample.sample.test == self.test.id && sample.sought.is_some())
     }
 
-    /// Whether the contender's time in the test is known.
+    /// True if the contender's time in the test is known.
     fn has_time(&self, contender: usize) -> bool {
         self.figures(&Quantity::Time, contender).0.summary.is_some()
     }

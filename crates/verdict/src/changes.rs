@@ -1,4 +1,4 @@
-//! What else changed between two runs: a comparison and a history show it with the times.
+//! Other changes between two runs: a comparison and a history show them with the times.
 
 use dyno_protocol::Hello;
 use dyno_record::{ContenderRecord, Content, Hole};
@@ -123,7 +123,8 @@ fn survives(contender: &ContenderRecord) -> String {
         Hole::LastCommit => " but for the last commit",
         Hole::TornPages => " but for torn pages",
     });
-    format!("{}{hole}", safety.name())
+    let nodes = safety.nodes.map_or_else(String::new, |nodes| format!(" and {}", nodes.words()));
+    format!("{}{hole}{nodes}", safety.name())
 }
 
 fn isolation(record: &ContenderRecord) -> String {

@@ -39,7 +39,7 @@ pub struct Comparison {
     pub tests: Vec<TestComparison>,
     /// The differences between the two runs other than the times.
     pub changes: Vec<String>,
-    /// What the seals of the two run files show, the old one first, in words.
+    /// The results of checking the seals of the two run files, the old one first, in words.
     #[serde(default)]
     pub run_files: Vec<String>,
 }
@@ -58,8 +58,8 @@ pub struct TestComparison {
     pub counts: Vec<CountComparison>,
 }
 
-/// A contender in one test of two runs. Medians are nanoseconds; where the highest rate was sought at which a target holds,
-/// rates stand in their place.
+/// A contender in one test of two runs. Medians are nanoseconds; where the highest rate was sought at which a target
+/// holds, rates stand in their place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellComparison {
     /// The old median.
@@ -87,7 +87,7 @@ pub struct CellComparison {
     /// The judgement on that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// Why there is no ratio.
+    /// The reason that there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
     /// What is known of the answers in both runs.

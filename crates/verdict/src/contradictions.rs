@@ -1,16 +1,16 @@
-//! Whether a record can be true: what its samples say is held against what else it says.
+//! Contradictions in a record: what its samples say is held against what else it says.
 //!
-//! A run file holds samples and no figure, so nothing in it was worked out that could be wrong. What can be wrong is a sample
-//! that was put in or changed, by a person who also made the file's seals anew. This finds those that do not fit the rest;
-//! it cannot find one that was made up well.
+//! A run file holds samples and no figure, so nothing in it was worked out that could be wrong. What can be wrong is a
+//! sample that was put in or changed, by a person who also made the file's seals anew. This finds those that do not fit
+//! the rest; it cannot find one that was made up well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_protocol::{Class, Cost, Section};
 use dyno_record::{Ended, Run, SampleRecord, TrialRecord};
 
-/// By this much the processor time of a section may exceed what its processors had, in nanoseconds: it is counted in ticks,
-/// and just outside of the clock.
+/// By this much the processor time of a section may exceed what its processors had, in nanoseconds: it is counted in
+/// ticks, and just outside of the clock.
 const TICKS_NS: u64 = 200_000_000;
 
 /// The sentences that say where a record contradicts itself; none if it does not.

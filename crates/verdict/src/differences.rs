@@ -1,4 +1,4 @@
-//! Which of a table's comparisons are differences, by what is compared and between whom.
+//! The comparisons of a table that are differences, by what is compared and between whom.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What `dyno prove` observed, held against what each subject's settings promise.
+//! The observations of `dyno prove`, held against what each subject's settings promise.
 
 use dyno_record::{
     Breach, DurabilityAbout, DurabilityControls, DurabilityProof, DurabilityRecord, DurabilitySubject, Level,
@@ -13,28 +13,28 @@ pub struct DurabilityVerdict {
     /// The facts that are the same for all subjects.
     #[serde(flatten)]
     pub about: DurabilityAbout,
-    /// Whether both controls behaved as they must; absent where they were not tried.
+    /// True if both controls behaved as they must; absent where they were not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controls_behaved: Option<bool>,
     /// The subjects in the order of the record.
     pub subjects: Vec<SubjectVerdict>,
-    /// What all of it comes to.
+    /// The result of all of it.
     pub outcome: DurabilityOutcome,
 }
 
 /// The judgement on one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectVerdict {
-    /// What was observed.
+    /// The observations.
     #[serde(flatten)]
     pub observed: DurabilitySubject,
-    /// Whether its promise was kept; absent where nothing is promised, or where a loss would not have been noticed.
+    /// True if its promise was kept; absent where nothing is promised, or where a loss would not have been noticed.
     pub kept: Option<bool>,
     /// The ways in which its promise was broken.
     pub breaches: Vec<Breach>,
 }
 
-/// What the judgements on all subjects come to.
+/// The result of the judgements on all subjects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DurabilityOutcome {
@@ -105,7 +105,7 @@ fn is_refuted(proof: &DurabilityProof) -> bool {
     is_harmed || proof.observed.unflushed > 0 || proof.observed.commits == 0 || proof.incomplete.is_some()
 }
 
-/// Whether checks of its data came to a result, where any were tried.
+/// True if checks of its data came to a result, where any were tried.
 fn is_known(proof: &DurabilityProof) -> bool {
     proof.late == 0 || proof.cuts.tried + proof.kills.tried > 0
 }
@@ -194,6 +194,7 @@ mod tests {
                 link: None,
                 caveat: None,
                 hole: None,
+                nodes: None,
                 survival: None,
             };
             let mut record = record(Some(proof));

@@ -49,9 +49,9 @@ pub(crate) fn generators(run: &Run) -> Vec<Generator> {
     run.agents.iter().enumerate().map(of).collect()
 }
 
-/// Why a contender's figures in a test show a machine that drove its clients, and not its server: in half of its
-/// measured trials or more, one of these machines had hardly a processor left, or sent operations late although a
-/// client was free.
+/// The reason that a contender's figures in a test show a machine that drove its clients, and not its server: in half
+/// of its measured trials or more, one of these machines had hardly a processor left, or sent operations late although
+/// a client was free.
 pub(crate) fn weakness(run: &Run, contender: usize, test: &str) -> Option<String> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
     let (mut all, mut weak) = (0, Vec::new());

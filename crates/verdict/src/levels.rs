@@ -1,4 +1,4 @@
-//! Which contender is the fastest over all tests, within each class of contenders and never across: of
+//! The fastest contender over all tests, within each class of contenders and never across: of
 //! one safety level, and with one commit size where contenders choose it.
 //!
 //! A class's contenders are compared with its fastest by the geometric mean of their ratios, over the tests that all of
@@ -22,8 +22,8 @@ pub(crate) struct Unranked<'a> {
     pub(crate) rivals: Rivals,
 }
 
-/// The classes, the safest first. Contenders whose level is unknown, those of which no figure counts, and the harness are
-/// in none: one that fails everywhere keeps no other from being ranked.
+/// The classes, the safest first. Contenders whose level is unknown, those of which no figure counts, and the harness
+/// are in none: one that fails everywhere keeps no other from being ranked.
 pub(crate) fn unranked<'a>(run: &Run, tests: &'a [TestVerdict]) -> Vec<Unranked<'a>> {
     let takes_part = |rival: &usize| tests.iter().any(|test| test.counts(*rival) || test.is_sought());
     let classes = run.classes().into_iter().map(|(class, mut members)| {

@@ -10,7 +10,9 @@ mod builds;
 mod calibration;
 mod cell;
 mod cells;
+mod challenge;
 mod changes;
+mod clusters;
 mod cohort;
 mod compare;
 mod contradictions;
@@ -46,6 +48,8 @@ pub use calibration::{
     Calibrated, Calibration, DetectionRates, FalseAlarms, FalseDifferences, RunLength, calibrate,
 };
 pub use cell::{Cell, CellStanding};
+pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, challenge};
+pub use clusters::{ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{
     CellComparison, CheckedAnswers, Comparison, CountComparison, CountedCell, TestComparison, compare,
@@ -66,9 +70,10 @@ pub use summary::SummaryVerdict;
 pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, CutRuns, Debt, DebtLine, Durability, EncryptedPages,
-    EncryptionTrouble, InvariantVerdict, Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome,
-    PerMinute, Percentiles, Probe, Probed, PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict,
-    SafetyChange, Searched, Second, Seen, StatementLine, Survived, Sustained, SustainedLine, Timeline,
-    TimelineLine, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan,
+    CountRange, CutRuns, Debt, DebtLine, Durability, EncryptedPages, EncryptionTrouble, InvariantVerdict,
+    Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed,
+    PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict, SafetyChange, Searched, Second, Seen,
+    StatementLine, Survived, Sustained, SustainedLine, TimeBudgets, Timeline, TimelineLine, TrafficLine,
+    TrafficShare, TrafficTest, Try, Views, next_rate,
 };

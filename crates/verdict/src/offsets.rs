@@ -1,9 +1,9 @@
 //! The differences between copies of one library under other names: what a run shares among all its blocks.
 //!
-//! Where a file lies in memory depends on its name and on its pages in the kernel's cache, which all trials of a run share.
-//! The interval of a ratio leaves this out, because it comes from how blocks differ. Several copies of one file in one run
-//! show it: they differ by more than their noise explains. The estimate is that of the analysis of variance with blocks and
-//! a random effect of copies (H. Scheffé, *The Analysis of Variance*, 1959, section 7.4).
+//! The place of a file in memory depends on its name and on its pages in the kernel's cache, which all trials of a run
+//! share. The interval of a ratio leaves this out, because it comes from how blocks differ. Several copies of one file
+//! in one run show it: they differ by more than their noise explains. The estimate is that of the analysis of variance
+//! with blocks and a random effect of copies (H. Scheffé, *The Analysis of Variance*, 1959, section 7.4).
 
 use dyno_record::{ContenderRecord, Quantity, Run};
 use schemars::JsonSchema;
@@ -32,18 +32,18 @@ pub struct CopyOffsets {
 /// Standard deviations between copies, as shares of a time: 0.01 is 1 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OffsetSpread {
-    /// What is left of their spread when noise is taken out; 0 if noise explains all of it.
+    /// The part of their spread that noise does not explain; 0 if noise explains all of it.
     pub between: f64,
-    /// What noise alone lets their means spread by in this run.
+    /// The spread of their means that noise alone causes in this run.
     pub noise: f64,
-    /// True if noise does not explain their spread, at 5 %: an F test by the mean, and in a test the least of the tests'
-    /// probabilities times their number.
+    /// True if noise does not explain their spread, at 5 %: an F test by the mean, and in a test the least of the
+    /// tests' probabilities times their number.
     #[serde(default)]
     pub shown: bool,
 }
 
-/// The spread of a contender (by position) and its copies under other names; none if there are too few of them, or too few
-/// blocks.
+/// The spread of a contender (by position) and its copies under other names; none if there are too few of them, or too
+/// few blocks.
 pub(crate) fn offsets(run: &Run, tests: &[&str], original: usize) -> Option<CopyOffsets> {
     let is_copy = |index: &usize| is_copy(&run.contenders[original], &run.contenders[*index]);
     let copies: Vec<usize> = (0..run.contenders.len()).filter(is_copy).collect();
@@ -107,7 +107,7 @@ struct Variances {
     /// Without noise; below 0 where chance made the copies more alike than noise does.
     between: f64,
     noise: f64,
-    /// How probable so large a spread is if the copies are equal.
+    /// The probability of such a spread if the copies are equal.
     chance: f64,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The time that a host has to accept a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where a server accepts connections.
+/// The address at which a server accepts connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerPlace {
     /// At a socket of the file system.

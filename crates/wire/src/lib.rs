@@ -2,12 +2,23 @@
 //! longer by a fixed time.
 //!
 //! Half of the time is added on the way to the server and half on the way back. The proxy adds no round trip: it reads
-//! nothing of what it passes on, so encrypted connections, requests to cancel a statement and ends of connections go through
-//! as they are. It runs in threads of the program that starts it, on that program's processors.
+//! nothing of what it passes on, so encrypted connections, requests to cancel a statement and ends of connections go
+//! through as they are. It runs in threads of the program that starts it, on that program's processors.
+//!
+//! An inspector may see the bytes: a [`Recording`] keeps them, and [`count`] reads afterwards what clients asked of
+//! servers and how often they waited.
 
+mod decode;
 mod delay_line;
 mod endpoint;
+mod inspect;
 mod proxy;
+mod recording;
+mod traffic;
 
+pub use decode::{Ask, Conversation, Obstacle, WireProtocol};
 pub use endpoint::ServerPlace;
+pub use inspect::{Inspector, Origin, Passage};
 pub use proxy::Proxy;
+pub use recording::Recording;
+pub use traffic::{SentText, Traffic, count};

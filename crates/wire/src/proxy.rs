@@ -1,4 +1,5 @@
-//! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that writes.
+//! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that
+//! writes.
 
 use std::env;
 use std::fs::Permissions;
@@ -8,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::delay_line::DelayLine;
 use crate::endpoint::{Listening, ServerPlace, Stream};
+use crate::inspect::{Inspector, Origin, Passage};
 
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST_SOCKET: usize = 107;
@@ -38,12 +40,16 @@ pub struct Proxy {
     _folder: Option<TempDir>,
 }
 
-/// What the threads of a proxy share.
+/// The state that the threads of a proxy share.
 #[derive(Debug)]
 struct Shared {
     server: ServerPlace,
     /// The time that each direction adds.
     half: Duration,
+    /// Decides about all bytes; `None`: all are passed on.
+    inspector: Option<Arc<dyn Inspector>>,
+    /// The number of connections so far.
+    accepted: AtomicU64,
     is_over: AtomicBool,
     connections: Mutex<Vec<Connection>>,
 }
@@ -57,6 +63,8 @@ struct Connection {
 
 #[derive(Debug)]
 struct Ends {
+    number: u64,
+    inspector: Option<Arc<dyn Inspector>>,
     client: Stream,
     server: Stream,
     to_server: DelayLine,
@@ -64,13 +72,20 @@ struct Ends {
 }
 
 impl Proxy {
-    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy has one
-    /// too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would be too
-    /// long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
+    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy
+    /// has one too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would
+    /// be too long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
+    /// An inspector decides about all bytes.
     ///
     /// # Errors
     /// The socket cannot be made, or no thread started.
-    pub fn start(server: ServerPlace, round_trip: Duration, folder: &Path, socket: &str) -> Result<Proxy> {
+    pub fn start(
+        server: ServerPlace,
+        round_trip: Duration,
+        inspector: Option<Arc<dyn Inspector>>,
+        folder: &Path,
+        socket: &str,
+    ) -> Result<Proxy> {
         let (listening, place, kept) = match &server {
             ServerPlace::Socket(_) => {
                 let kept = folder_for(folder, socket)?;
@@ -89,6 +104,8 @@ impl Proxy {
         let shared = Arc::new(Shared {
             server,
             half,
+            inspector,
+            accepted: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             connections: Mutex::new(Vec::new()),
         });
@@ -138,12 +155,14 @@ impl Shared {
         }
     }
 
-    /// Connects a client with the server. The set-up of a connection is a round trip: the client's first bytes arrive when it
-    /// and half of another are over, and the server's first bytes half of one later.
+    /// Connects a client with the server. The set-up of a connection is a round trip: the client's first bytes arrive
+    /// when it and half of another are over, and the server's first bytes half of one later.
     fn connect(&self, client: Stream) -> io::Result<Connection> {
         let server = self.server.connect()?;
         let (to_server, to_client) = (DelayLine::default(), DelayLine::default());
-        let ends = Arc::new(Ends { client, server, to_server, to_client });
+        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
+        let inspector = self.inspector.clone();
+        let ends = Arc::new(Ends { number, inspector, client, server, to_server, to_client });
         let accepted = Instant::now();
         let half = self.half;
         let mut connection = Connection { ends: Arc::clone(&ends), threads: Vec::new() };
@@ -177,6 +196,8 @@ impl Shared {
 
 /// One direction of a connection.
 struct Direction<'a> {
+    ends: &'a Ends,
+    origin: Origin,
     from: &'a Stream,
     to: &'a Stream,
     line: &'a DelayLine,
@@ -185,12 +206,14 @@ struct Direction<'a> {
 impl Ends {
     /// From the client to the server.
     fn request(&self) -> Direction<'_> {
-        Direction { from: &self.client, to: &self.server, line: &self.to_server }
+        let (from, to) = (&self.client, &self.server);
+        Direction { ends: self, origin: Origin::Client, from, to, line: &self.to_server }
     }
 
     /// From the server to the client.
     fn response(&self) -> Direction<'_> {
-        Direction { from: &self.server, to: &self.client, line: &self.to_client }
+        let (from, to) = (&self.server, &self.client);
+        Direction { ends: self, origin: Origin::Server, from, to, line: &self.to_client }
     }
 
     fn break_off(&self) {
@@ -206,11 +229,22 @@ impl Direction<'_> {
     fn pass(&self) {
         let mut buffer = vec![0; CHUNK];
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            if self.to.write_all(&buffer[..count]).is_err() {
+            let is_over = match self.inspect(&buffer[..count]) {
+                Passage::Pass => self.to.write_all(&buffer[..count]).is_err(),
+                Passage::Drop => false,
+                Passage::Cut => true,
+            };
+            if is_over {
                 return self.give_up();
             }
         }
         self.to.shutdown(Shutdown::Write);
+    }
+
+    /// Decides about bytes that the client has just sent or is about to receive.
+    fn inspect(&self, bytes: &[u8]) -> Passage {
+        let decide = |inspector: &Arc<dyn Inspector>| inspector.inspect(self.ends.number, self.origin, bytes);
+        self.ends.inspector.as_ref().map_or(Passage::Pass, decide)
     }
 
     /// Puts what it reads on the line, to be passed on when `half` is over and not before `first`.
@@ -218,8 +252,14 @@ impl Direction<'_> {
         let mut buffer = vec![0; CHUNK];
         let due = || (Instant::now() + half).max(first);
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            if !self.line.put(due(), &buffer[..count]) {
-                return;
+            let passage = match self.origin {
+                Origin::Client => self.inspect(&buffer[..count]),
+                Origin::Server => Passage::Pass,
+            };
+            match passage {
+                Passage::Pass if !self.line.put(due(), &buffer[..count]) => return,
+                Passage::Pass | Passage::Drop => {}
+                Passage::Cut => return self.give_up(),
             }
         }
         self.line.end(due());
@@ -228,7 +268,16 @@ impl Direction<'_> {
     /// Writes what the line holds, when it is due.
     fn write(&self) {
         while let Some(bytes) = self.line.take() {
-            if self.to.write_all(&bytes).is_err() {
+            let passage = match self.origin {
+                Origin::Client => Passage::Pass,
+                Origin::Server => self.inspect(&bytes),
+            };
+            let is_over = match passage {
+                Passage::Pass => self.to.write_all(&bytes).is_err(),
+                Passage::Drop => false,
+                Passage::Cut => true,
+            };
+            if is_over {
                 return self.give_up();
             }
         }

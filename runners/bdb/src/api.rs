@@ -20,7 +20,7 @@ pub const RELEASE: (c_int, c_int) = (5, 3);
 /// A key or a value. All zero is nothing, to be filled with memory of the library's own.
 #[repr(C)]
 pub struct Dbt {
-    /// Where it is.
+    /// Its place.
     pub data: *mut c_void,
     /// Its length in bytes.
     pub size: u32,
@@ -233,12 +233,12 @@ pub const DBT_USERMEM: u32 = 0x800;
 pub const MULTIPLE_KEY: u32 = 0x4000;
 /// Flag of `get`: what is read will be written, so it is locked for that.
 pub const RMW: u32 = 0x2000;
-/// Which of those that wait for one another is refused: whichever the library likes.
+/// The choice of which of those that wait for one another is refused: whichever the library likes.
 pub const LOCK_DEFAULT: u32 = 1;
 
-/// Where a cursor goes: to the next pair, at first to the first.
+/// The move of a cursor to the next pair, at first to the first.
 pub const NEXT: u32 = 16;
-/// Where a cursor goes: to the first key that is not less.
+/// The move of a cursor to the first key that is not less.
 pub const SET_RANGE: u32 = 27;
 
 /// Result: the caller's memory has no room for one pair; the value's size says how much it needs.

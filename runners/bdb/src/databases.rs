@@ -1,4 +1,4 @@
-//! What is open: an environment or none, and a database for each store.
+//! The open handles: an environment or none, and a database for each store.
 
 mod in_force;
 
@@ -20,7 +20,7 @@ use crate::settings::Settings;
 const GIB: u64 = 1 << 30;
 /// The permissions of files.
 const MODE: c_int = 0o600;
-/// How the names of an environment's log files begin.
+/// The beginning of the names of an environment's log files.
 const LOG: &str = "log.";
 
 /// The databases of a trial. They must be closed with [`Databases::close`]; a trial that failed ends its
@@ -41,9 +41,9 @@ pub struct Databases {
     pub is_shared: bool,
 }
 
-// SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time. Each
-// session has databases of its own, which the engine closes after it has ended; the environment, which several share, is
-// opened with DB_THREAD where there are several.
+// SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time.
+// Each session has databases of its own, which the engine closes after it has ended; the environment, which several
+// share, is opened with DB_THREAD where there are several.
 unsafe impl Send for Databases {}
 // SAFETY: as above.
 unsafe impl Sync for Databases {}
@@ -102,8 +102,8 @@ impl Databases {
             }
             let shared = if self.is_shared { api::THREAD } else { 0 };
             let private = if settings.private { api::PRIVATE } else { 0 };
-            // One in memory is made anew with each process and must learn from the log what there is; one in files may have been
-            // left by a process that was killed.
+            // One in memory is made anew with each process and must learn from the log what there is; one in files may
+            // have been left by a process that was killed.
             let recover = if !joins && (settings.private || self.has_log()?) { api::RECOVER } else { 0 };
             let parts =
                 shared | private | recover | api::INIT_LOCK | api::INIT_LOG | api::INIT_MPOOL | api::INIT_TXN;
@@ -115,7 +115,7 @@ impl Databases {
         }
     }
 
-    /// Whether there were transactions before.
+    /// True if there were transactions before.
     fn has_log(&self) -> Result<bool> {
         let entries = fs::read_dir(&self.folder).context("cannot read the environment's folder")?;
         Ok(entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(LOG)))
@@ -173,7 +173,8 @@ impl Databases {
             }
             if self.env.is_null() {
                 Db::set_errcall(db, hear);
-                // What a temporary database cannot keep in its cache belongs on the file system that is measured.
+                // The part of a temporary database that its cache cannot hold belongs on the file system that is
+                // measured.
                 self.check(Env::set_tmp_dir(Db::get_env(db), folder.as_ptr()))?;
                 if let Some(bytes) = self.settings.cache {
                     let set = Db::set_cachesize(db, (bytes / GIB) as u32, (bytes % GIB) as u32, 1);
@@ -207,8 +208,8 @@ impl Databases {
         self.check(unsafe { Env::close(self.env, 0) })
     }
 
-    /// Writes what is in caches to the databases and waits for the device. A checkpoint also notes that in the log, which
-    /// it syncs first; it is made even if the log says that nothing has happened since the last.
+    /// Writes what is in caches to the databases and waits for the device. A checkpoint also notes that in the log,
+    /// which it syncs first; it is made even if the log says that nothing has happened since the last.
     pub fn settle(&self) -> Result<()> {
         if !self.env.is_null() {
             // SAFETY: the environment is open.
@@ -243,7 +244,7 @@ impl Databases {
         if code == 0 { Ok(()) } else { Err(self.error(code)) }
     }
 
-    /// What a code means, in the library's words, and what to do.
+    /// The meaning of a code, in the library's words, with advice.
     #[cold]
     pub fn error(&self, code: c_int) -> Error {
         explain(&self.api, code)

@@ -7,10 +7,10 @@ use anyhow::Error;
 
 use crate::api::{self, Api, Env};
 
-/// What the library says of an error beside its code.
+/// The library's words on an error besides its code.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// What the library refused.
+/// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct BdbError {
@@ -25,7 +25,7 @@ impl BdbError {
     }
 }
 
-/// What a code means, in the library's words, and what to do.
+/// The meaning of a code, in the library's words, with advice.
 #[cold]
 pub fn explain(api: &Api, code: c_int) -> Error {
     // SAFETY: it returns a constant string or one of strerror's.

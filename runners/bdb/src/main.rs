@@ -4,9 +4,9 @@
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock for
 //! each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those
 //! that are to share one and those of a transaction that changes what it has read. Each of many clients has handles
-//! of its own in one environment. Scans and ranges fetch many pairs with a call. `api` is the library's interface, `bulk`
-//! what such a call fills, `databases` what is open, `store` a store with
-//! its operations, `settings` how, `error` what failed.
+//! of its own in one environment. Scans and ranges fetch many pairs with a call. `api` is the library's interface,
+//! `bulk` what such a call fills, `databases` what is open, `store` a store with its operations, `settings` how,
+//! `error` what failed.
 
 mod api;
 mod bulk;
@@ -33,16 +33,16 @@ use settings::Settings;
 use store::Store;
 
 const LIBRARY: LibraryName = LibraryName { of: "Berkeley DB", stems: &["libdb-5.3.so"] };
-/// How the names of files begin that an environment shares between processes, which hold no data.
+/// The beginning of the names of files that an environment shares between processes, which hold no data.
 const REGION: &str = "__db.";
 
 /// The databases, which sessions share.
 struct BerkeleyDb {
     databases: Arc<Databases>,
     folder: PathBuf,
-    /// How many sessions there may be: several where threads share the environment.
+    /// The most sessions that there may be: several where threads share the environment.
     most: u32,
-    /// How many have begun.
+    /// The number that have begun.
     begun: u32,
 }
 

@@ -17,11 +17,11 @@ const NAMES: [&str; 10] = [
     "lg_bsize",
     "lk_max_locks",
 ];
-/// How many locks there may be where it is not said: a transaction takes one for each page that it changes, and
+/// The most locks that there may be where it is not said: a transaction takes one for each page that it changes, and
 /// some for pages above. The library's own limit, 1,000, is reached by a transaction of a thousand operations.
 const LOCKS: u32 = 100_000;
 
-/// What was asked for.
+/// The settings that were asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
     /// True if there is an environment with locks, log, cache and transactions.
@@ -42,7 +42,7 @@ pub struct Settings {
     pub write_nosync: bool,
     /// The size of the log's buffer, in bytes; none: the library's choice.
     pub log_buffer: Option<u32>,
-    /// How many locks there may be.
+    /// The most locks that there may be.
     pub locks: u32,
 }
 

@@ -20,7 +20,7 @@ pub struct Store<'s> {
     pub databases: &'s Databases,
     /// Open as long as the databases.
     pub db: *mut Db,
-    /// Where values are put that are looked up, and how long that is; null while there is none. Where threads share the
+    /// The buffer of values that are looked up, and its length; null while there is none. Where threads share the
     /// environment, the library hands out no memory of its own.
     value: Cell<(*mut c_void, u32)>,
     /// The memory that cursors fill; the current reader takes it.
@@ -41,8 +41,8 @@ impl Drop for Store<'_> {
     }
 }
 
-/// Lookups: each outside of transactions and each range with a cursor of its own; or all in one transaction, if there are
-/// any, which keeps a lock on every page that it has read, with one cursor.
+/// Lookups: each outside of transactions and each range with a cursor of its own; or all in one transaction, if there
+/// are any, which keeps a lock on every page that it has read, with one cursor.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
     reads: Reads,
@@ -52,7 +52,7 @@ pub struct Reader<'r> {
     cursor: *mut Cursor,
     /// The memory that the cursor fills.
     bulk: Bulk,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     length: u64,
 }
 
@@ -144,8 +144,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Fills the memory with pairs from where the cursor is moved to, and leaves the cursor at the last of them. Whether
-    /// there is a pair.
+    /// Fills the memory with pairs from where the cursor is moved to, and leaves the cursor at the last of them.
+    /// True if there is a pair.
     ///
     /// # Safety
     /// There is a cursor, and `key` holds a key where `to` wants one.
@@ -230,7 +230,8 @@ impl Drop for Reader<'_> {
         self.close_cursor();
         self.store.bulk.set(std::mem::take(&mut self.bulk));
         if !self.transaction.is_null() {
-            // SAFETY: the transaction is open, its cursor is closed, and it is not used after this. It has changed nothing.
+            // SAFETY: the transaction is open, its cursor is closed, and it is not used after this. It has changed
+            // nothing.
             unsafe { Txn::abort(self.transaction) };
         }
     }
@@ -259,7 +260,7 @@ impl Transaction for Writer<'_> {
 }
 
 impl Write for Writer<'_> {
-    /// What is read is locked for writing, as the manual advises: two that have only read it could not both go on.
+    /// A read locks for writing, as the manual advises: two that have only read could not both go on.
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         let how = if self.transaction.is_null() { 0 } else { api::RMW };

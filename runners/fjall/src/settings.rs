@@ -7,14 +7,14 @@ use fjall::{Database, PersistMode};
 
 /// The settings, by name.
 const NAMES: [&str; 2] = ["persist", "cache_size"];
-/// What a commit waits for, by name: the device, the operating system, nothing.
+/// The event for which a commit waits, by name: the device, the operating system, nothing.
 const PERSIST: [(&str, Option<PersistMode>); 3] =
     [("sync", Some(PersistMode::SyncAll)), ("buffer", Some(PersistMode::Buffer)), ("none", None)];
 
-/// What was asked for.
+/// The settings that were asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What a commit waits for; none: nothing.
+    /// The event for which a commit waits; none: nothing.
     pub persist: Option<PersistMode>,
     /// The size of the cache of blocks, in bytes; none: the crate's own.
     pub cache: Option<u64>,
@@ -34,7 +34,7 @@ impl Settings {
         Ok(parsed)
     }
 
-    /// What is in force. How a commit persists is an argument of every commit and nothing that fjall keeps.
+    /// The settings in force. How a commit persists is an argument of every commit and nothing that fjall keeps.
     pub fn in_force(&self, database: &Database) -> Vec<InForce> {
         let persist = PERSIST.iter().find(|(_, mode)| *mode == self.persist);
         let persist = persist.map_or("unknown", |(name, _)| name);

@@ -1,4 +1,4 @@
-//! What fjall puts off: memtables that are to become tables, tables that are to be merged, and the journal.
+//! The work that fjall puts off: memtables that are to become tables, tables that are to be merged, and the journal.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use fjall::{Database, Keyspace, PersistMode};
 
-/// How often to look whether a memtable has been written out: far less than that takes.
+/// The interval between looks whether a memtable has been written out: far less than that takes.
 const LOOK: Duration = Duration::from_micros(100);
 
 /// Writes out what is in memory, merges all tables of each keyspace, and syncs the journal. fjall's own threads write

@@ -11,7 +11,7 @@ const LONGEST_KEY: usize = 65_535;
 pub struct Store<'s> {
     pub database: &'s Database,
     pub keyspace: Keyspace,
-    /// What a commit waits for; none: nothing.
+    /// The event for which a commit waits; none: nothing.
     pub persist: Option<PersistMode>,
     /// True if what commits together is one batch. If not, each operation is a write of its own, which syncs nothing.
     pub batches: bool,
@@ -22,7 +22,7 @@ pub struct Reader<'r> {
     keyspace: &'r Keyspace,
     /// The state that all of them see; none: each sees the newest.
     snapshot: Option<Snapshot>,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     length: usize,
 }
 

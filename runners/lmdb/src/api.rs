@@ -30,7 +30,7 @@ pub type Dbi = c_uint;
 pub struct Val {
     /// Its length in bytes.
     pub size: usize,
-    /// Where it is.
+    /// Its place.
     pub data: *mut c_void,
 }
 
@@ -66,11 +66,11 @@ pub const CREATE: c_uint = 0x4_0000;
 /// Flag of a database: keys are numbers of the machine's own.
 pub const INTEGERKEY: c_uint = 0x8;
 
-/// Where a cursor goes: to the first pair.
+/// The move of a cursor to the first pair.
 pub const FIRST: c_int = 0;
-/// Where a cursor goes: to the next pair.
+/// The move of a cursor to the next pair.
 pub const NEXT: c_int = 8;
-/// Where a cursor goes: to the first key that is not less.
+/// The move of a cursor to the first key that is not less.
 pub const SET_RANGE: c_int = 17;
 
 /// Result: there is no such key.

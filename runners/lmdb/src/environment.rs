@@ -11,9 +11,9 @@ use dyno_protocol::{InForce, KeyKind, Store};
 use crate::api::{self, Api, Dbi, Env, EnvInfo, Txn, Val};
 use crate::settings::{Settings, read_back};
 
-/// How many stores an environment may have.
+/// The most stores that an environment may have.
 const STORES: Dbi = 128;
-/// How many threads may read at a time: LMDB's own number, unless there are more.
+/// The most threads that may read at a time: LMDB's own number, unless there are more.
 const READERS: c_uint = 126;
 /// The file's permissions.
 const MODE: c_uint = 0o600;
@@ -32,7 +32,7 @@ unsafe impl Send for Environment {}
 unsafe impl Sync for Environment {}
 
 impl Environment {
-    /// Makes an environment in a folder, for so many threads.
+    /// Makes an environment in a folder, for this many threads.
     pub fn open(api: Api, folder: &Path, settings: &Settings, threads: u32) -> Result<Environment> {
         let path =
             CString::new(folder.as_os_str().as_bytes()).context("the folder's name holds a NUL byte")?;
@@ -82,8 +82,8 @@ impl Environment {
         Ok(dbi)
     }
 
-    /// Begins a transaction, with the flags of one for reading or none. Of those for writing there is one at a time: the
-    /// next waits for its end.
+    /// Begins a transaction, with the flags of one for reading or none. Of those for writing there is one at a time:
+    /// the next waits for its end.
     #[inline]
     pub fn begin(&self, flags: c_uint) -> Result<*mut Txn> {
         let mut transaction = ptr::null_mut();

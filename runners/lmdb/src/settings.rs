@@ -22,7 +22,7 @@ const FLAGS: [(&str, c_uint); 6] = [
 /// library's own default, 10 MiB, is meant to be changed.
 const MAP_SIZE: usize = 1 << 40;
 
-/// What was asked for.
+/// The settings that were asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The environment's flags.
@@ -51,7 +51,7 @@ impl Settings {
     }
 }
 
-/// What the environment says is in force.
+/// The settings that the environment reports to be in force.
 pub fn read_back(flags: c_uint, map_size: usize) -> Vec<InForce> {
     let flags = FLAGS.iter().map(|(name, flag)| on_off(name, flags & flag != 0));
     flags.chain([in_force("map_size", map_size)]).collect()

@@ -24,7 +24,7 @@ pub struct Reader<'r> {
     reads: Reads,
     /// Open, or null.
     cursor: *mut Cursor,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     length: u64,
 }
 
@@ -161,7 +161,8 @@ impl Lookup for Reader<'_> {
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
         let api = &self.store.environment.api;
-        // SAFETY: both are open or null, the cursor is closed before the transaction ends, and neither is used after this.
+        // SAFETY: both are open or null, the cursor is closed before the transaction ends, and neither is used after
+        // this.
         unsafe {
             if !self.cursor.is_null() {
                 (api.cursor_close)(self.cursor);

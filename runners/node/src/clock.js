@@ -1,13 +1,13 @@
 // Starts and stops the clock, and reads the counters just outside it.
 //
-// The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what the driver
-// costs. The runner's own garbage is collected before the clock starts.
+// The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what the
+// driver costs. The runner's own garbage is collected before the clock starts.
 
 import { performance } from "node:perf_hooks";
 
 import { native } from "./native.js";
 
-/** What `dyno_gauge_cost` holds, by the names of the protocol. */
+/** The fields of `dyno_gauge_cost`, by the names of the protocol. */
 const FIELDS = ["user_ns", "system_ns", "wait_ns", "device_read_bytes", "device_written_bytes", "peak_memory_bytes"];
 
 /** Nanoseconds of the monotonic clock, from a moment at which this process began: a reading makes no garbage. */

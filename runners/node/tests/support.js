@@ -1,4 +1,4 @@
-// What several tests use.
+// Helpers of several tests.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -53,7 +53,7 @@ class Maintenance:
 
 @dataclass(frozen=True)
 class Server:
-    """How to reach a server, and the database of the trial."""
+    """The address of a server, and the database of the trial."""
 
     host: str
     user: str
@@ -89,9 +89,9 @@ class Job:
     directory: Path
     tests: list[Test]
     server: Server | None = None
-    # What makes the trial's database on a server and removes it; None where it is there already.
+    # Statements that make the trial's database on a server and remove it; None where it is there already.
     maintenance: Maintenance | None = None
-    # What every connection executes before anything else; each is named after its setting.
+    # Statements that every connection executes before anything else; each is named after its setting.
     on_connect: list[Statement] = field(default_factory=list)
     # Queries whose rows are sent as they are.
     read_back: list[Query] = field(default_factory=list)

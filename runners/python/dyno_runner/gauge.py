@@ -18,7 +18,7 @@ FILE = "libdyno_gauge.so"
 # The version of the library's interface that this code is written for.
 VERSION = 3
 
-# What `dyno_gauge_cost` holds, by the names of the protocol.
+# The fields of `dyno_gauge_cost`, by the names of the protocol.
 FIELDS = (
     "user_ns",
     "system_ns",

@@ -61,7 +61,7 @@ MEMORY = [{"name": "database", "value": ":memory:"}]
 
 class Settings(Place):
     def read_back(self, driver, on_connect, queries):
-        """What queries answer after statements that the connection executes first."""
+        """The answers of queries after statements that the connection executes first."""
         on_connect = [{"name": "it", "sql": sql} for sql in on_connect]
         queries = [{"name": query, "query": query} for query in queries]
         hello = self.run_job(self.job(driver, [], on_connect=on_connect, read_back=queries))[0]

@@ -1,8 +1,8 @@
 //! The runner for redb, by its own Rust interface.
 //!
-//! redb has neither reads nor writes outside of transactions. Without a number of operations to a commit, all of a test make one. A store is a
-//! table, one of integers has keys of type u64. `store` has a store's operations, `settings` is what a
-//! database and a transaction get, `kind` the two types of keys.
+//! redb has neither reads nor writes outside of transactions. Without a number of operations to a commit, all of a test
+//! make one. A store is a table, one of integers has keys of type u64. `store` has a store's operations, `settings` is
+//! what a database and a transaction get, `kind` the two types of keys.
 
 mod kind;
 mod settings;
@@ -31,7 +31,7 @@ struct Redb(Arc<Shared>);
 /// A client.
 struct Client(Arc<Shared>);
 
-/// What is open, and what each transaction gets.
+/// The open database, and the settings of each transaction.
 struct Shared {
     database: Database,
     settings: Settings,

@@ -55,7 +55,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What is in force.
+    /// The settings in force.
     pub fn in_force(&self) -> Vec<InForce> {
         vec![
             in_force("database", if self.memory { "memory" } else { "file" }),

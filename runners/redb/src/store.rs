@@ -17,9 +17,9 @@ pub struct Store<'s> {
 /// Lookups: each in a transaction of its own, or all in one.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
-    /// What all share; none: nothing.
+    /// The state that all share; none: nothing.
     shared: Option<Open>,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     length: usize,
 }
 

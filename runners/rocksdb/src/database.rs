@@ -210,7 +210,7 @@ pub fn complaint(api: &Api, error: *mut c_char) -> Result<()> {
     if error.is_null() { Ok(()) } else { Err(explain(api, error)) }
 }
 
-/// What RocksDB says.
+/// The message of RocksDB.
 #[cold]
 fn explain(api: &Api, error: *mut c_char) -> Error {
     // SAFETY: the library made the string, which ends in NUL and is freed once.

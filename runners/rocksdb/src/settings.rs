@@ -15,7 +15,7 @@ use dyno_runner::setting::{in_force, on_off, switch, whole};
 use crate::api::{Api, Options, WriteOptions};
 use crate::database::{Database, complaint};
 
-/// How the files of options are named, with a number behind.
+/// The name of the files of options, with a number behind.
 const FILE: &str = "OPTIONS-";
 /// The sections of such a file that hold for every store.
 const SECTIONS: [&str; 4] =
@@ -71,7 +71,7 @@ impl Settings {
         let mut table: Vec<String> = self.block_cache().into_iter().collect();
         for setting in &self.options {
             let text = format!("{}={}", setting.name, setting.value);
-            // Which of the two it is, RocksDB knows best.
+            // RocksDB decides which of the two it is.
             match read(api, &text) {
                 Ok(options) => {
                     // SAFETY: they were made just now and are not used after this.

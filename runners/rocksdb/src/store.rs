@@ -13,13 +13,13 @@ pub struct Store<'s> {
     database: &'s Database,
     /// Open as long as the database.
     family: *mut Family,
-    /// How writes commit.
+    /// The way in which writes commit.
     commits: Commits,
     /// The writes of one commit; empty between commits.
     batch: *mut Batch,
 }
 
-/// How writes commit.
+/// The way in which writes commit.
 #[derive(Debug, Clone, Copy)]
 enum Commits {
     /// Each by itself: a batch of one would be no other.
@@ -34,7 +34,7 @@ pub struct Reader<'r> {
     store: &'r Store<'r>,
     /// The state that all see; none where each sees the newest.
     snapshot: Option<Shared<'r>>,
-    /// How many pairs a range has.
+    /// The number of pairs in a range.
     length: u64,
 }
 
@@ -50,9 +50,9 @@ struct Shared<'r> {
 /// Writes until a commit.
 pub struct Writer<'w> {
     store: &'w Store<'w>,
-    /// Where writes are collected; null where each is done at once.
+    /// The batch in which writes are collected; null where each is done at once.
     batch: *mut Batch,
-    /// How writes are done at once.
+    /// The options of writes that are done at once.
     options: *mut WriteOptions,
 }
 
@@ -134,7 +134,7 @@ impl Store<'_> {
         unsafe { (self.database.api.create_iterator_cf)(self.database.db, options, self.family) }
     }
 
-    /// Visits so many pairs from a key on.
+    /// Visits this many pairs from a key on.
     ///
     /// # Safety
     /// The iterator is there and is the store's.
@@ -164,7 +164,7 @@ impl Store<'_> {
     }
 }
 
-/// Whether an iterator has met an error, of which it otherwise shows no more than an end.
+/// True if an iterator has met an error, of which it otherwise shows no more than an end.
 ///
 /// # Safety
 /// The iterator is there.

@@ -9,7 +9,8 @@ use dyno_protocol::Server;
 use super::api::{
     Api, Family, OPT_LOCAL_INFILE, OPT_PROTOCOL, PROTOCOL_SOCKET, PROTOCOL_TCP, SET_CHARSET_NAME,
 };
-use super::connection::{Account, Address, Connection, NO_ENCRYPTION, ServerError};
+use super::connection::{Connection, NO_ENCRYPTION, ServerError};
+use super::login::{Account, Address};
 use super::options::{Encryption, Options};
 use crate::Sql;
 

@@ -1,16 +1,14 @@
-//! An open connection, and the statement that is executed once.
+//! A connection, and the statement that is executed once.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 use std::sync::Arc;
-use std::time::Duration;
 use std::{ptr, slice};
 
 use anyhow::{Error, Result, anyhow, bail};
 use dyno_protocol::{Sink, Value};
 
-use super::api::{Api, CLIENT_FOUND_ROWS, Mysql, OPT_NONBLOCK, Res};
+use super::api::{Api, Mysql, Res};
 use super::column::put;
-use super::greeting::{self, Greeting};
 use super::waiting::WaitingCalls;
 use super::{infile, library};
 use crate::Sql;
@@ -28,27 +26,6 @@ pub struct Connection {
 // SAFETY: both libraries let any thread use a connection, if only one does at a time; nothing else has a part of it, and
 // their functions may be called from any thread.
 unsafe impl Send for Connection {}
-
-/// The address of a server.
-#[derive(Debug)]
-pub struct Address {
-    /// A host's name or address; `None` for a socket in the file system.
-    pub host: Option<CString>,
-    /// The port; 0 for a socket.
-    pub port: c_uint,
-    /// The socket's path.
-    pub socket: Option<CString>,
-}
-
-/// The account to log in with, and the database to enter.
-pub struct Account {
-    /// The user's name.
-    pub user: CString,
-    /// The password; empty for an account without one.
-    pub password: CString,
-    /// The database; `None` to enter no database.
-    pub database: Option<CString>,
-}
 
 /// The error of a failed call, from the server or from the library.
 #[derive(Debug, thiserror::Error)]
@@ -101,78 +78,6 @@ impl Connection {
         let value: *const usize = &value;
         // SAFETY: the option takes a pointer to a size and copies it.
         self.set(option, unsafe { (self.api.options)(self.mysql, option, value.cast()) })
-    }
-
-    /// Connects. The error never contains the password.
-    pub(super) fn connect(&self, at: &Address, account: &Account) -> Result<()> {
-        // SAFETY: the connection is not open yet, and the strings outlive the call.
-        let connected = unsafe {
-            (self.api.real_connect)(
-                self.mysql,
-                pointer(at.host.as_deref()),
-                account.user.as_ptr(),
-                account.password.as_ptr(),
-                pointer(account.database.as_deref()),
-                at.port,
-                pointer(at.socket.as_deref()),
-                CLIENT_FOUND_ROWS,
-            )
-        };
-        if connected.is_null() { Err(self.server_error().into()) } else { Ok(()) }
-    }
-
-    /// Connects with libmariadb to a server that encrypts, and sends nothing to one that does not. `greeting_timeout`
-    /// limits the wait for the server's greeting.
-    pub(super) fn connect_encrypted(
-        &self,
-        at: &Address,
-        account: &Account,
-        greeting_timeout: Duration,
-    ) -> Result<()> {
-        let api = &*self.api;
-        let (Some(start), Some(go_on), Some(socket), Some(timeout)) =
-            (api.real_connect_start, api.real_connect_cont, api.get_socket, api.get_timeout_value_ms)
-        else {
-            bail!("{} cannot be kept from plain text; use a newer one", library::version(api));
-        };
-        self.set_size(OPT_NONBLOCK, STACK)?;
-        let (mut connected, mut refusal) = (ptr::null_mut(), None);
-        let mut has_greeted = false;
-        // SAFETY: the connection is not open yet, and the strings outlive all of the calls. Each call but the first
-        // goes on where the one before it stopped, with what it waited for; the socket is that of the connection.
-        unsafe {
-            let mut status = start(
-                &mut connected,
-                self.mysql,
-                pointer(at.host.as_deref()),
-                account.user.as_ptr(),
-                account.password.as_ptr(),
-                pointer(account.database.as_deref()),
-                at.port,
-                pointer(at.socket.as_deref()),
-                CLIENT_FOUND_ROWS,
-            );
-            while status != 0 {
-                let socket = socket(self.mysql);
-                let time = || Duration::from_millis(timeout(self.mysql).into());
-                let time = (status & greeting::WAIT_TIMEOUT != 0).then(time);
-                let (ready, is_broken) = greeting::wait(socket, status, time);
-                let is_connected = ready & (greeting::WAIT_READ | greeting::WAIT_WRITE) != 0 && !is_broken;
-                if is_connected && !has_greeted {
-                    has_greeted = true;
-                    refusal = refusal_of(greeting::read(socket, greeting_timeout));
-                    if refusal.is_some() {
-                        greeting::close_for_sending(socket);
-                    }
-                }
-                status = go_on(&mut connected, self.mysql, ready);
-            }
-        }
-        match refusal {
-            Some(refusal) => Err(refusal.into()),
-            None if connected.is_null() => Err(self.server_error().into()),
-            None => Ok(()),
-        }
     }
 
     /// Puts every row of a result into the sink.
@@ -267,7 +172,7 @@ impl Connection {
         }
     }
 
-    fn server_error(&self) -> ServerError {
+    pub(super) fn server_error(&self) -> ServerError {
         // SAFETY: the pointer is a connection, open or not, and the strings are copied before the next
         // call.
         unsafe {
@@ -284,20 +189,6 @@ impl Connection {
     pub(super) fn error(&self) -> Error {
         self.server_error().explain()
     }
-}
-
-fn pointer(text: Option<&CStr>) -> *const c_char {
-    text.map_or(ptr::null(), CStr::as_ptr)
-}
-
-/// The error of a greeting after which nothing is sent.
-fn refusal_of(greeting: Greeting) -> Option<ServerError> {
-    let (number, message) = match greeting {
-        Greeting::Encrypts | Greeting::Over => return None,
-        Greeting::Plain => (NO_ENCRYPTION, "the server offers no encryption, so nothing was sent to it"),
-        Greeting::Silent => (NO_ANSWER, "the server has sent no greeting"),
-    };
-    Some(ServerError { number, state: "HY000".into(), message: message.into() })
 }
 
 impl ServerError {
@@ -355,10 +246,6 @@ impl Drop for Connection {
 
 /// Error: the connection could not be encrypted.
 pub const NO_ENCRYPTION: u32 = 2026;
-/// Error: no connection could be made.
-const NO_ANSWER: u32 = 2003;
-/// Bytes of the stack of a call that does not block. The library's own is too small for some certificates.
-pub(super) const STACK: usize = 512 << 10;
 
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
 /// has killed the connection or closed it as idle.

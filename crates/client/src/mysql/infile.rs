@@ -36,7 +36,7 @@ pub(super) fn refuse(connection: &Connection) {
 
 /// Executes a LOAD DATA LOCAL INFILE, whatever its file's name, and returns how many rows came to the
 /// table. `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end.
-/// Where it fails, the error is that of `fill`, and the server may have taken the rows before: only a
+/// If it fails, the error is that of `fill`, and the server may have taken the rows before: only a
 /// transaction takes them back.
 pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! The client library: what it is called, and what it says of itself.
+//! The client library: its names and its version.
 
 use std::ffi::{CStr, c_void};
 
@@ -26,7 +26,7 @@ pub fn load(build: &Build) -> Result<Api> {
     CLIENT.load_client(build, Api::resolve)
 }
 
-/// The library's name and the version it says it has: that of the server it was released with.
+/// The library's name, and the version that it reports: that of the server with which it was released.
 pub fn version(api: &Api) -> String {
     let name = match api.family() {
         Family::MariaDb => "libmariadb",

@@ -1,7 +1,7 @@
 //! MariaDB, MySQL and what speaks their protocol, by libmariadb or libmysqlclient.
 //!
 //! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
-//! by them, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows what values are,
+//! by them through `login`, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows what values are,
 //! `infile` is the file that LOAD DATA reads, `read` reads tables back, `waiting` leaves the wait
 //! for an answer to a function.
 
@@ -13,6 +13,7 @@ mod greeting;
 pub mod infile;
 mod insert;
 mod library;
+mod login;
 mod options;
 mod query;
 mod quote;

@@ -111,7 +111,7 @@ impl<'c> Query<'c> {
     /// Executes it with the values that it took and puts every value of every row into the sink.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's message.
     #[inline]
     pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<()> {
         if self.is_moved {
@@ -187,8 +187,9 @@ impl Value {
     }
 }
 
-/// True if the transaction may succeed when it is repeated: the server ended a deadlock, gave up the wait for a lock, or
-/// another transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the manuals).
+/// True if the transaction may succeed when it is repeated: the server ended a deadlock, gave up the wait for a lock,
+/// or another transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the
+/// manuals).
 pub fn is_retryable(number: u32) -> bool {
     matches!(number, 1213 | 1205 | 1020)
 }

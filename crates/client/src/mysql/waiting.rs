@@ -11,9 +11,12 @@ use anyhow::Result;
 use nix::poll::PollFlags;
 
 use super::api::{Api, Mysql, OPT_NONBLOCK, Res, Stmt};
-use super::connection::{Connection, STACK};
+use super::connection::Connection;
 use super::greeting::{WAIT_READ, WAIT_TIMEOUT, WAIT_WRITE};
 use crate::WaitForSocket;
+
+/// Bytes of the stack of a call that does not block. The library's own is too small for some certificates.
+pub(super) const STACK: usize = 512 << 10;
 
 /// The two parts of a call on an object of type `O` that returns an `R`.
 type Call<O, R> =

@@ -63,7 +63,7 @@ impl<'a> Copy<'a> {
     /// Ends it, and returns how many rows came to the table.
     ///
     /// # Errors
-    /// What the server refuses; then no row came.
+    /// The server refuses it; then no row came.
     pub fn finish(mut self) -> Result<u64> {
         self.end(ptr::null())
     }
@@ -92,7 +92,7 @@ impl Drop for Copy<'_> {
 }
 
 /// Executes a COPY … FROM STDIN whose data `write` sends, and returns how many rows came to the table.
-/// Where `write` fails, so does the COPY, and the error is that of `write`.
+/// If `write` fails, so does the COPY, and the error is that of `write`.
 pub fn copy_in(
     connection: &Connection,
     sql: &CStr,

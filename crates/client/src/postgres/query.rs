@@ -15,7 +15,7 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 pub struct Query<'c> {
     connection: &'c Connection,
     name: CString,
-    /// The values, each ended by a NUL byte; of NULL nothing.
+    /// The values, each with a NUL byte at its end; NULL has none.
     values: Vec<Vec<u8>>,
     /// The addresses of the values.
     pointers: Vec<*const c_char>,
@@ -33,19 +33,19 @@ impl<'c> Query<'c> {
         Ok(Query { connection, name, values: vec![Vec::new(); parameters], pointers })
     }
 
-    /// Takes NULL at a place, from 0.
+    /// Sets the parameter at a place, from 0, to NULL.
     #[inline]
     pub fn set_null(&mut self, place: usize) {
         self.values[place].clear();
     }
 
-    /// Takes a number at a place, from 0.
+    /// Sets the parameter at a place, from 0, to a whole number.
     #[inline]
     pub fn set_integer(&mut self, place: usize, number: i64) {
         self.set_text(place, itoa::Buffer::new().format(number).as_bytes());
     }
 
-    /// Takes any other number at a place, from 0.
+    /// Sets the parameter at a place, from 0, to a real number.
     #[inline]
     pub fn set_real(&mut self, place: usize, number: f64) {
         let value = &mut self.values[place];
@@ -54,7 +54,7 @@ impl<'c> Query<'c> {
         let _ = write!(value, "{number}\0");
     }
 
-    /// Takes bytes at a place, from 0.
+    /// Sets the parameter at a place, from 0, to bytes.
     #[inline]
     pub fn set_blob(&mut self, place: usize, bytes: &[u8]) {
         let value = &mut self.values[place];
@@ -64,7 +64,7 @@ impl<'c> Query<'c> {
         value.push(0);
     }
 
-    /// Takes a text, which holds no NUL byte.
+    /// Sets the parameter at a place to a text, which holds no NUL byte.
     #[inline]
     pub fn set_text(&mut self, place: usize, text: &[u8]) {
         let value = &mut self.values[place];
@@ -73,11 +73,11 @@ impl<'c> Query<'c> {
         value.push(0);
     }
 
-    /// Executes it with the values that it took and puts every value of every row into the sink. Returns how many rows it
-    /// changed.
+    /// Executes it with the values that were set and puts every value of every row into the sink. Returns how many
+    /// rows it changed.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's message.
     #[inline]
     pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<u64> {
         for (pointer, value) in self.pointers.iter_mut().zip(&self.values) {
@@ -92,7 +92,7 @@ impl<'c> Query<'c> {
                 let result = (api.exec_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0);
                 return self.connection.fetched(result, sink);
             }
-            // As PQexecPrepared, whose wait is left to the connection's own.
+            // As PQexecPrepared does, but the connection waits for the result itself.
             if (api.send_query_prepared)(raw, self.name.as_ptr(), count, values, none, none, 0) == 0 {
                 return Err(self.connection.trouble());
             }
@@ -106,8 +106,8 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> impl Iterator<Item = u8> {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]))
 }
 
-/// True if the transaction may succeed when it is repeated: the server could not serialize it, ended a deadlock, or gave
-/// up the wait for a lock (PostgreSQL's manual, appendix A).
+/// True if the transaction may succeed when it is repeated: the server could not serialize it, ended a deadlock, or
+/// gave up the wait for a lock (PostgreSQL's manual, appendix A).
 pub fn is_retryable(code: &str) -> bool {
     matches!(code, "40001" | "40P01" | "55P03")
 }

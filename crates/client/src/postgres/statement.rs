@@ -9,8 +9,7 @@ use dyno_protocol::{FieldKind, Sink};
 
 use super::connection::Connection;
 
-/// The format of a value that is its bytes: a text's need no NUL byte at the end, a number's are four, the
-/// most significant first.
+/// The binary format: a text needs no NUL byte at its end, and a number has four bytes, the most significant first.
 const BINARY: c_int = 1;
 /// The format of results.
 const TEXT_FORMAT: c_int = 0;
@@ -18,7 +17,7 @@ const TEXT_FORMAT: c_int = 0;
 const TEXT: c_uint = 25;
 const INTEGER: c_uint = 23;
 
-/// A prepared statement that returns no rows, with room for its values, of which texts live as long as `'v`.
+/// A prepared statement that returns no rows, with buffers for its values. It borrows texts for `'v`.
 pub struct Statement<'v> {
     name: CString,
     values: Vec<*const c_char>,
@@ -30,8 +29,8 @@ pub struct Statement<'v> {
 }
 
 impl<'v> Statement<'v> {
-    /// Prepares one whose parameters are of these kinds, which are said because a column of another type would take
-    /// a text's bytes for something else.
+    /// Prepares a statement whose parameters are of these kinds. The server is given the kinds, because a column of
+    /// another type would misread the bytes of a text.
     pub fn prepare(connection: &Connection, sql: &str, kinds: &[FieldKind]) -> Result<Statement<'v>> {
         let (sql, count) = (CString::new(sql)?, kinds.len());
         let name = connection.new_name();
@@ -47,14 +46,14 @@ impl<'v> Statement<'v> {
         })
     }
 
-    /// Takes the text at a place where it lies.
+    /// Sets the parameter at a place to a text, without a copy of it.
     #[inline]
     pub fn bind_text(&mut self, place: usize, text: &'v [u8]) {
         self.values[place] = text.as_ptr().cast();
         self.lengths[place] = text.len() as c_int;
     }
 
-    /// Takes the number at a place.
+    /// Sets the parameter at a place to a number.
     #[inline]
     pub fn bind_integer(&mut self, place: usize, number: i32) {
         self.numbers[place] = number.to_be_bytes();
@@ -62,7 +61,7 @@ impl<'v> Statement<'v> {
         self.lengths[place] = 4;
     }
 
-    /// Executes it with the values that it took, which are still there.
+    /// Executes it with the values that were set, which it keeps.
     #[inline]
     pub fn execute(&mut self, connection: &Connection) -> Result<()> {
         let Statement { name, values, lengths, formats, .. } = self;
@@ -114,7 +113,7 @@ impl Connection {
         }
     }
 
-    /// Prepares a statement with parameters of these types; one without a name takes the place of the last.
+    /// Prepares a statement with parameters of these types. A statement without a name replaces the last one without.
     pub(super) fn prepare(&self, name: &CStr, sql: &CStr, types: &[c_uint]) -> Result<()> {
         // SAFETY: the connection is open, and the texts end in NUL.
         unsafe {

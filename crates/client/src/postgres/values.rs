@@ -1,4 +1,4 @@
-//! Values as libpq gives them: text, of a type that a number names.
+//! Values as libpq gives them: a text, and the number of its type.
 
 use std::ffi::c_uint;
 
@@ -17,7 +17,7 @@ const FLOAT4: c_uint = 700;
 const FLOAT8: c_uint = 701;
 const NUMERIC: c_uint = 1700;
 
-/// Adds a value of a type by its text.
+/// Adds the value that a text of a type stands for.
 #[inline]
 pub fn put<S: Sink>(value: &[u8], kind: c_uint, sink: &mut S) {
     match kind {
@@ -32,7 +32,7 @@ pub fn put<S: Sink>(value: &[u8], kind: c_uint, sink: &mut S) {
     }
 }
 
-/// The bytes that `\x00ff` means, the spelling of every PostgreSQL since 9.0.
+/// The bytes of a text such as `\x00ff`, as every PostgreSQL since 9.0 spells them.
 fn bytes(value: &[u8]) -> Option<Vec<u8>> {
     let digits = value.strip_prefix(b"\\x")?;
     let digit = |letter: u8| char::from(letter).to_digit(16).map(|digit| digit as u8);

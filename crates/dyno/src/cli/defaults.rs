@@ -1,7 +1,7 @@
 //! The user's defaults: options in `dyno.toml` that hold wherever the command line does not give them.
 //!
-//! dyno reads the file from the user's own configuration folder and from nowhere else. A file in the working folder could be a
-//! stranger's, and would decide what is measured, where results go and which libraries are loaded.
+//! dyno reads the file from the user's own configuration folder and from nowhere else. A file in the working folder
+//! could be a stranger's, and would decide what is measured, where results go and which libraries are loaded.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -77,7 +77,7 @@ pub fn note(command: &Command, matches: &ArgMatches) {
     let Some((name, matches)) = matches.subcommand() else { return };
     let Some(command) = command.find_subcommand(name) else { return };
     let given = command.get_arguments().filter(|argument| {
-        // What dyno itself takes without the option is no default of the user.
+        // A value that dyno itself takes without the option is no default of the user.
         let is_own = built_in(name, argument);
         matches.value_source(argument.get_id().as_str()) == Some(ValueSource::DefaultValue) && !is_own
     });

@@ -44,6 +44,8 @@ pub const SITE: &str = "Example: dyno site results/one.jsonl results/two.jsonl -
 
 pub const RERUN: &str = "Example: dyno rerun results/base.jsonl --out results/again.jsonl";
 
+pub const CHALLENGE: &str = "Example: dyno challenge results/base.jsonl --runs 20 --trials 7";
+
 pub const IMPORT: &str = "\
 Examples:
   dyno import trips.csv --into trips.db

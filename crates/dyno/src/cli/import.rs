@@ -11,8 +11,8 @@ use super::values::size;
 #[command(group(ArgGroup::new("existing").args(["append", "replace"])))]
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
-    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard input.
-    /// The rows of several files go into one table, in this order; each file has the columns of the first
+    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard
+    /// input. The rows of several files go into one table, in this order; each file has the columns of the first
     #[arg(required_unless_present = "clean_up", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.
@@ -35,11 +35,12 @@ pub struct ImportArgs {
     /// Replace a table that exists by the new one
     #[arg(long)]
     pub replace: bool,
-    /// The types: INTEGER,TEXT,… in order, or column:TYPE,… for some [default: inferred]. DATE(DD.MM.YYYY), REAL(,) and BOOLEAN
-    /// also say how the fields are written
+    /// The types: INTEGER,TEXT,… in order, or column:TYPE,… for some [default: inferred]. DATE(DD.MM.YYYY), REAL(,) and
+    /// BOOLEAN also say how the fields are written
     #[arg(long, value_name = "TYPES")]
     pub types: Option<String>,
-    /// A file with the types: a column and its type on each line, as in `id INTEGER`; lines that begin with # are comments
+    /// A file with the types: a column and its type on each line, as in `id INTEGER`; lines that begin with # are
+    /// comments
     #[arg(long, value_name = "FILE", conflicts_with = "types")]
     pub schema: Option<PathBuf>,
     /// The columns to load, comma-separated, in the table's order; NAME=NEW renames one [default: all]
@@ -90,7 +91,7 @@ pub struct ImportArgs {
     /// The columns of an index, comma-separated; dyno makes it after the load. You may give several
     #[arg(long = "index", value_name = "COLUMNS")]
     pub indexes: Vec<String>,
-    /// What to do with a bad row
+    /// The treatment of bad rows
     #[arg(long, value_enum, default_value_t = OnErrorArg::Stop)]
     pub on_error: OnErrorArg,
     /// The file for rejected rows and their reasons [default: TABLE.rejects.csv]
@@ -99,17 +100,17 @@ pub struct ImportArgs {
     /// The most bad rows to leave out; if there is one more, dyno loads nothing
     #[arg(long, value_name = "ROWS")]
     pub max_rejects: Option<u64>,
-    /// How many seconds to wait for other programs that have a SQLite database locked
+    /// Seconds to wait for other programs that have a SQLite database locked
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub wait: u64,
-    /// What the loaded rows must survive once the import is done
+    /// The events that loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,
-    /// The most memory to use. Half of it is for sorting rows and indexes, which otherwise go to temporary files; a record
-    /// may take a quarter
+    /// The most memory to use. Half of it is for sorting rows and indexes, which otherwise go to temporary files; a
+    /// record may take a quarter
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
     pub memory: u64,
-    /// How many connections fill a new table of PostgreSQL at the same time; 1 makes it one transaction
+    /// Connections that fill a new table of PostgreSQL at the same time; 1 makes it one transaction
     /// [default: one more than the processors here, at most 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,

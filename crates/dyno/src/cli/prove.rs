@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use dyno_record::NodeFault;
 
 use super::ProofFormat;
 use super::values::duration;
@@ -28,6 +29,30 @@ pub enum DiskFileSystem {
     Btrfs,
 }
 
+/// What happens to a node of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FaultArg {
+    /// All its processes are killed
+    Kill,
+    /// All its processes stop, and go on later
+    Pause,
+    /// Its link goes down, which it sees
+    Cable,
+    /// Its packets are dropped, which it cannot see
+    Partition,
+}
+
+impl From<FaultArg> for NodeFault {
+    fn from(fault: FaultArg) -> NodeFault {
+        match fault {
+            FaultArg::Kill => NodeFault::Kill,
+            FaultArg::Pause => NodeFault::Pause,
+            FaultArg::Cable => NodeFault::Cable,
+            FaultArg::Partition => NodeFault::Partition,
+        }
+    }
+}
+
 /// Arguments of `dyno prove`.
 #[derive(Debug, Args)]
 pub struct ProveArgs {
@@ -48,25 +73,25 @@ pub struct ProveArgs {
     /// something else is wrong
     #[arg(long, value_name = "COMMAND", requires = "command")]
     pub check: Option<String>,
-    /// How many commits a contender makes
+    /// The number of commits that a contender makes
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub commits: u64,
-    /// How many clients commit at once, each its share of the commits; in SQL they also move sums between shared accounts.
+    /// The number of clients that commit at once, each its share; in SQL they also move sums between shared accounts.
     /// A server's clients are connections, SQLite's are processes, those of other engines are threads of one process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub clients: u64,
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
-    /// How many power cuts to draw; dyno also cuts after each flush, at most as often again. With 0, no devices fail
-    /// either, because dyno compares their losses with those of cuts
+    /// The number of power cuts to draw; dyno also cuts after each flush, at most as often again. With 0, no devices
+    /// fail either, because dyno compares their losses with those of cuts
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,
-    /// How many kills to try
+    /// The number of kills to try
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub kills: usize,
-    /// How many power cuts in succession: after each but the last, a contender with one client recovers and goes on, and
-    /// the power fails again meanwhile
+    /// The number of power cuts in succession: after each but the last, a contender with one client recovers and goes
+    /// on, and the power fails again meanwhile
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub rounds: u64,
     /// Do not try failing devices
@@ -79,19 +104,29 @@ pub struct ProveArgs {
     /// Look again at what --keep kept in this folder
     #[arg(long, value_name = "FOLDER", hide = true)]
     pub again: Option<PathBuf>,
-    /// What loses power: a disk with a real file system on it, or files that keep only what POSIX promises
+    /// The storage that loses power: a disk with a real file system on it, or files that keep only what POSIX promises
     #[arg(long, value_enum, default_value_t = ProvedDevice::Disk)]
     pub device: ProvedDevice,
     /// The file system on the disk
     #[arg(long, value_enum, default_value_t = DiskFileSystem::Ext4)]
     pub file_system: DiskFileSystem,
-    /// The seed of the cuts and the kills [default: a random one]
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
+    /// every contender that is a cluster
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
+    /// How often to try each fault of a node of a cluster [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub tries: Option<u64>,
+    /// The faults of nodes to try, comma-separated [default: all]
+    #[arg(long, value_enum, value_name = "FAULTS", value_delimiter = ',')]
+    pub faults: Vec<FaultArg>,
+    /// The seed of the cuts, the kills and the faults [default: a random one]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// How long the work, and each check of the data, may take: 60s, 5m
+    /// The longest time for the work, and for each check of the data: 60s, 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = ProofFormat::Table)]
     pub format: ProofFormat,
     /// Keep what was observed in this file; dyno show and dyno report read it

@@ -16,14 +16,14 @@ const TAKE_ADDRESS: [&str; 2] = ["--url", "--into"];
 const WRONG: u8 = 2;
 
 impl Cli {
-    /// What was typed.
+    /// The text as it was typed.
     ///
     /// # Errors
-    /// It is wrong, or it was answered, as `--help` is: with the exit code.
+    /// The exit code, if the command line is wrong or already answered, as `--help` is.
     pub fn read() -> Result<Cli, ExitCode> {
         let arguments: Vec<String> =
             env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-        // Before anything takes an argument apart and says what is wrong with a piece.
+        // This comes first: later checks take arguments apart and could quote a piece of a password.
         if let Some(place) = misplaced(&arguments) {
             terminal::say(&format!(
                 "dyno: argument {place} looks like the address of a server with a password in it, and none belongs \
@@ -53,7 +53,7 @@ fn refuse(error: clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG))
 }
 
-/// The place of an argument with an address that may hold a password, where none belongs.
+/// The position of an argument whose address may hold a password, in a place where no address belongs.
 fn misplaced(arguments: &[String]) -> Option<usize> {
     let belongs = |place: usize| {
         let option = |text: &str| TAKE_ADDRESS.contains(&text);
@@ -61,7 +61,7 @@ fn misplaced(arguments: &[String]) -> Option<usize> {
             || arguments[place].split_once('=').is_some_and(|(name, _)| option(name))
     };
     let holds = |argument: &String| {
-        // In a list, and after an option's name or a setting's.
+        // The address may stand in a list, or behind the name of an option or a setting.
         argument.split([',', '=']).chain([argument.as_str()]).any(may_hold_password)
     };
     (1..arguments.len()).find(|&place| holds(&arguments[place]) && !belongs(place))

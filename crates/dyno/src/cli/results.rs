@@ -1,4 +1,5 @@
-//! The command lines of what shows results: `dyno show`, `report`, `export`, `history`, `compare`, `scaling` and `verify`.
+//! The command lines of what shows results: `dyno show`, `report`, `export`, `history`, `compare`, `scaling` and
+//! `verify`.
 
 use std::path::PathBuf;
 
@@ -38,10 +39,10 @@ pub enum Colour {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How results are printed")]
 pub struct ShowOptions {
-    /// How to print the results
+    /// The format of the results
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub format: OutputFormat,
-    /// When the table has colours
+    /// Colours in the table
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
     /// Also show settings, what each contender survives and why, and disturbances
@@ -56,8 +57,8 @@ pub struct ShowOptions {
     /// Show the driver tax: how much more time each driver of an engine takes than its lowest-level one
     #[arg(long)]
     pub tax: bool,
-    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is also
-    /// 5 or 0.05 [default: 5%, or what the run file says]
+    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is
+    /// also 5 or 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
 }
@@ -75,7 +76,7 @@ impl ShowOptions {
 pub struct ShowArgs {
     /// The run file [default: the newest in results/]
     pub run: Option<PathBuf>,
-    /// How the results are printed
+    /// The output of the results
     #[command(flatten)]
     pub show: ShowOptions,
 }
@@ -88,8 +89,8 @@ pub struct ReportArgs {
     /// The file of the page [default: the last run's name, with .html]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is also
-    /// 5 or 0.05 [default: 5%, or what the run file says]
+    /// Call a contender the fastest only if all others are shown to be slower, by more than this share: 5%, which is
+    /// also 5 or 0.05 [default: 5%, or what the run file says]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub margin: Option<f64>,
     /// Open the page in the browser
@@ -102,15 +103,15 @@ pub struct ReportArgs {
 pub struct ExportArgs {
     /// The run files [default: the newest in results/]
     pub runs: Vec<PathBuf>,
-    /// The file; its ending says the format: .csv, .parquet, or .hlog, a log of HdrHistograms of how long operations took in
-    /// each second, by contender, test and class
+    /// The file; its ending says the format: .csv, .parquet, or .hlog, a log of HdrHistograms of how long operations
+    /// took in each second, by contender, test and class
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Also write samples that no figure uses: warm-up trials, and the harness that measures dyno itself
     #[arg(long)]
     pub all: bool,
-    /// Write how long the operations of each class took instead, one row for each class of a sample: p50, p90, p99, p99.9
-    /// and the slowest
+    /// Write how long the operations of each class took instead, one row for each class of a sample: p50, p90, p99,
+    /// p99.9 and the slowest
     #[arg(long)]
     pub latency: bool,
 }
@@ -145,7 +146,7 @@ pub struct CompareArgs {
     /// Compare a contender of the old run with one of another name in the new run: sqlite@system=sqlite
     #[arg(long = "as", value_name = "OLD=NEW")]
     pub aliases: Vec<String>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub format: OutputFormat,
 }
@@ -156,7 +157,7 @@ pub struct ScalingArgs {
     /// The run files: of one suite, different in one parameter
     #[arg(required = true, num_args = 2..)]
     pub runs: Vec<PathBuf>,
-    /// How to print
+    /// The format of the output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub format: OutputFormat,
 }
@@ -167,8 +168,8 @@ pub struct VerifyArgs {
     /// The run files and pages
     #[arg(required = true, num_args = 1..)]
     pub runs: Vec<PathBuf>,
-    /// Also demand a signature by one of these keys: a file of allowed signers, as ssh-keygen(1) describes it. The signature
-    /// of RUN is in RUN.sig; `ssh-keygen -Y sign -n dyno-run -f KEY RUN` makes it
+    /// Also demand a signature by one of these keys: a file of allowed signers, as ssh-keygen(1) describes it. The
+    /// signature of RUN is in RUN.sig; `ssh-keygen -Y sign -n dyno-run -f KEY RUN` makes it
     #[arg(long, value_name = "FILE")]
     pub signers: Option<PathBuf>,
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
-use super::ShowOptions;
 use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
+use super::{ShowOptions, TextFormat};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -49,7 +49,7 @@ pub struct RunArgs {
     /// Run every trial alone, from its first test to its last, also where contenders could take turns
     #[arg(long, help_heading = LONG)]
     pub no_turns: bool,
-    /// How long to measure at most: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five
+    /// The longest time to measure: 90s, 10m, 2h [default: 60s, 35s each with several --clients, either up to five
     /// times as long where 7 trials take longer; 3m with --sustain, 2m for dyno calibrate; none with --trials]
     #[arg(long, value_parser = duration, help_heading = LONG)]
     pub budget: Option<Duration>,
@@ -59,33 +59,37 @@ pub struct RunArgs {
     /// Multiply the suite's row counts and ranges; short for --set scale=K
     #[arg(long, value_name = "K", help_heading = SIZE)]
     pub scale: Option<String>,
-    /// How many rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M
+    /// The number of rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M
     #[arg(long, value_name = "N", help_heading = SIZE)]
     pub rows: Option<String>,
     /// Import this file instead of the one that the suite makes; it has the same columns and no header
     #[arg(long, value_name = "FILE", help_heading = SIZE)]
     pub file: Option<PathBuf>,
-    /// How many pairs; short for --set n=N. With several, as 5000,50000, dyno runs each size and shows how
+    /// The number of pairs; short for --set n=N. With several, as 5000,50000, dyno runs each size and shows how
     /// the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = SIZE)]
     pub n: Vec<String>,
-    /// How many clients work at once, in suites with many; short for --set clients=N. With several, as
+    /// The number of clients that work at once, in suites with many; short for --set clients=N. With several, as
     /// 1,8,32, dyno runs each number and shows how the engines scale
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
-    /// How many operations arrive in a second, for all clients together, whether or not the database keeps up; or a
-    /// rate that changes: '0s 100, 30s 1000'. Short for --set rate=N
+    /// The number of operations that arrive in a second, for all clients together, whether or not the database keeps
+    /// up; or a rate that changes: '0s 100, 30s 1000'. Short for --set rate=N
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
     /// Make each client a separate process, as where several programs share a database file; without this, clients are
     /// threads of one process. Short for the setting processes=yes with every contender
     #[arg(long, help_heading = LOAD)]
     pub processes: bool,
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
+    /// every contender that is a cluster
+    #[arg(long, value_name = "N", help_heading = LOAD)]
+    pub nodes: Option<u32>,
     /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
     /// within 10 ms of their arrival
     #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]
     pub sustain: Option<Target>,
-    /// How long each client waits on average before it begins the next operation: 100ms; short for --set think=SECONDS
+    /// The mean time that each client waits before it begins the next operation: 100ms; short for --set think=SECONDS
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub think: Option<Duration>,
     /// Let operations arrive in sessions of N: each session connects, does N operations one after another and leaves.
@@ -93,11 +97,11 @@ pub struct RunArgs {
     /// sessions=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LOAD)]
     pub sessions: Option<u32>,
-    /// Make each round trip between a client and its server longer by this time, half of it each way: 1ms. With several,
-    /// as 0,0.2ms,1ms,5ms,40ms, dyno runs each delay and shows how the contenders bear it
+    /// Make each round trip between a client and its server longer by this time, half of it each way: 1ms. With
+    /// several, as 0,0.2ms,1ms,5ms,40ms, dyno runs each delay and shows how the contenders bear it
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = delay, help_heading = LOAD)]
     pub delay: Vec<Duration>,
-    /// How long to measure the clients: 10s, 2m; short for --set duration=SECONDS
+    /// The time for which to measure the clients: 10s, 2m; short for --set duration=SECONDS
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub duration: Option<Duration>,
     /// Set a parameter of the suite: name=value
@@ -121,11 +125,19 @@ pub struct RunArgs {
     /// two more readings of the clock
     #[arg(long, help_heading = LONG)]
     pub statements: bool,
+    /// Count, before the trials, what each operation takes on the way to a server: statements, round trips, bytes,
+    /// preparations. One client does some operations of each class through a proxy that records them, twice
+    #[arg(long, help_heading = LONG)]
+    pub round_trips: bool,
     /// After the measured trials, run six more that count within the timed sections: instructions and allocations on a
-    /// simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page faults and
-    /// context switches
+    /// simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page faults
+    /// and context switches
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
+    /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time of
+    /// each test divides; it also asks SQL engines for the plans of read statements
+    #[arg(long, help_heading = LONG, conflicts_with_all = ["processes", "on"])]
+    pub why: bool,
     /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave
     /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', help_heading = WORK)]
@@ -133,15 +145,15 @@ pub struct RunArgs {
     /// The contender with which to compare the others [default: the first]
     #[arg(long, value_name = "CONTENDER", help_heading = WORK)]
     pub baseline: Option<String>,
-    /// Where and how trials run
+    /// The place and conditions of trials
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// How the results are printed
+    /// The output of the results
     #[command(flatten)]
     pub show: ShowOptions,
 }
 
-/// Where and how trials run; none of it changes the work.
+/// The place and conditions of trials; none of it changes the work.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = PLACE)]
 pub struct PlaceArgs {
@@ -158,7 +170,7 @@ pub struct PlaceArgs {
     /// The priority of the measured processes, -20 (first) to 19 [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     pub nice: Option<i32>,
-    /// Where private servers and their clients run [default: same-core]
+    /// The CPUs of private servers and their clients [default: same-core]
     #[arg(long, value_enum)]
     pub placement: Option<SharingArg>,
     /// Drive the clients of mixes from other machines: a command that starts an agent on a {host}, as 'ssh {host}
@@ -175,7 +187,7 @@ pub struct PlaceArgs {
     /// DYNO_KEY, else dyno makes a key for the run]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// How long one test may take before dyno ends its trial [default: 5m]
+    /// The longest time that one test may take before dyno ends its trial [default: 5m]
     #[arg(long, value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Also write the page of the run: one HTML file
@@ -185,12 +197,12 @@ pub struct PlaceArgs {
     /// servers, statements that reach files [default: dyno lists these, and asks if it runs on a terminal]
     #[arg(long)]
     pub trust: bool,
-    /// State in the run file who makes the run: maintainer (of dyno), vendor:ENGINE, as in vendor:postgres, if you write or sell
-    /// that engine or a driver of it, or other [default: not stated]
+    /// State in the run file who makes the run: maintainer (of dyno), vendor:ENGINE, as in vendor:postgres, if you
+    /// write or sell that engine or a driver of it, or other [default: not stated]
     #[arg(long, value_name = "MAKER")]
     pub made_by: Option<MadeBy>,
-    /// Keep the database of the last trial of each contender, in a new folder below results/ or on the server of its URL,
-    /// and print its place
+    /// Keep the database of the last trial of each contender, in a new folder below results/ or on the server of its
+    /// URL, and print its place
     #[arg(long)]
     pub keep: bool,
     /// While dyno measures a mix, print a line to standard error at this interval: its rates, p99 and failures
@@ -207,8 +219,8 @@ pub struct CalibrateArgs {
     /// Show the calibration from an earlier run, and run nothing
     #[arg(long, value_name = "RUN")]
     pub again: Option<PathBuf>,
-    /// How many copies of the contender's library to run under other names, where dyno knows its file: what they differ
-    /// by is in no interval of a run
+    /// The number of copies of the contender's library to run under other names, where dyno knows its file: what they
+    /// differ by is in no interval of a run
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(..=20))]
     pub copies: u8,
     /// As of `dyno run` [default: speedtest with sqlite:nosync, for 2 minutes]
@@ -221,10 +233,42 @@ pub struct CalibrateArgs {
 pub struct RerunArgs {
     /// The run file
     pub run: PathBuf,
-    /// Where and how trials run
+    /// The place and conditions of trials
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// How the results are printed
+    /// The output of the results
     #[command(flatten)]
     pub show: ShowOptions,
+}
+
+/// Arguments of `dyno challenge`.
+#[derive(Debug, Args)]
+pub struct ChallengeArgs {
+    /// The run file whose claims to challenge
+    pub run: PathBuf,
+    /// How many changed runs
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Measure each contender exactly this many times in each changed run [default: as in the run]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    /// How long each changed run measures at most: 30s [default: as in the run]
+    #[arg(long, value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// A folder for databases; with several, as --dir A --dir B, the changed runs take turns: they may be on different
+    /// file systems [default: $TMPDIR, else /var/tmp]
+    #[arg(long)]
+    pub dir: Vec<PathBuf>,
+    /// How long one test may take before dyno ends its trial [default: as in the run]
+    #[arg(long, value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Load and run what the run file names outside of its private database, as with dyno rerun
+    #[arg(long)]
+    pub trust: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    pub format: TextFormat,
+    /// Do not say which changed run begins
+    #[arg(long, short)]
+    pub quiet: bool,
 }

@@ -11,7 +11,7 @@ pub fn execute() -> Result<Exit> {
     Ok(dyno_lab::agent::serve(&version, &commit)?.map_or(Exit::Done, Exit::Signal))
 }
 
-/// This dyno, as its agents must be.
+/// The build of this dyno, which its agents must have too.
 pub fn this_build() -> ExpectedBuild {
     ExpectedBuild {
         version: env!("CARGO_PKG_VERSION").to_owned(),

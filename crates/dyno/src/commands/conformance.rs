@@ -17,6 +17,9 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
     key::give(&mut contenders, None).input()?;
     let parent = arguments.dir.clone().unwrap_or_else(scratch::default_parent);
     let scratch = Scratch::create(&parent)?;
+    if arguments.faults {
+        return faults(&contenders, &scratch);
+    }
     let mut exit = Exit::Done;
     for contender in &contenders {
         if let Some(missing) = contender.missing() {
@@ -32,4 +35,12 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
         }
     }
     Ok(exit)
+}
+
+/// Prints what drivers do when the way to their server fails.
+fn faults(contenders: &[Contender], scratch: &Scratch) -> Result<Exit> {
+    conformance::faults::check(contenders).input()?;
+    let table = conformance::faults::try_faults(contenders, scratch)?;
+    print(&table.to_string())?;
+    Ok(if table.is_sound() { Exit::Done } else { Exit::Incomplete })
 }

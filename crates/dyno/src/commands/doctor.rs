@@ -1,4 +1,4 @@
-//! `dyno doctor`: what on this machine disturbs measurement.
+//! `dyno doctor`: finds what disturbs measurement on this machine.
 
 use anyhow::Result;
 use dyno_lab::{doctor, scratch};
@@ -6,7 +6,7 @@ use dyno_lab::{doctor, scratch};
 use super::outcome::{Exit, print};
 use crate::cli::{DoctorArgs, TextFormat};
 
-/// Runs the checks and prints them. Warnings are no failure: the machine is what it is.
+/// Runs the checks and prints them. The exit code does not depend on warnings, since users cannot change each machine.
 pub fn execute(arguments: &DoctorArgs) -> Result<Exit> {
     let folder = arguments.dir.clone().unwrap_or_else(scratch::default_parent);
     let checks = doctor::checks(&folder);

@@ -47,6 +47,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Site(arguments) => site::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
+        Command::Challenge(arguments) => run::challenge(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::ProveRecorder(arguments) => prove::record(&arguments),

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use dyno_record::{DurabilityRecord, Run, TrialRecord};
+use dyno_record::{ClusterRecord, DurabilityRecord, Run, TrialRecord};
 use dyno_show::report::{self, PageSource};
-use dyno_verdict::{JointVerdict, judge_durability};
+use dyno_verdict::{JointVerdict, judge_clusters, judge_durability};
 
 use super::outcome::{AsInput, Exit, file_name, print};
 use super::prove;
@@ -28,6 +28,10 @@ pub fn execute(arguments: &ShowArgs) -> Result<Exit> {
     if let Some(record) = DurabilityRecord::parse(&text, &path) {
         let verdict = judge_durability(record.input()?);
         return prove::show(&verdict, proof_format(arguments.show.format).input()?);
+    }
+    if let Some(record) = ClusterRecord::parse(&text, &path) {
+        let verdict = judge_clusters(record.input()?);
+        return prove::clusters::show(&verdict, proof_format(arguments.show.format).input()?);
     }
     let mut run = dyno_record::parse(&text, &path).input()?;
     run.schedule.margin = arguments.show.margin.unwrap_or(run.schedule.margin);

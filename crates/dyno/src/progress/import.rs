@@ -61,8 +61,8 @@ fn bar(bytes: Option<u64>) -> ProgressBar {
 /// The time before which a rate says nothing of the rest.
 const EARLY: Duration = Duration::from_secs(1);
 
-/// How far an import is. A rate and the time left are shown once they mean something: the first rows come behind the
-/// file's beginning, which is read for its shape.
+/// The progress of an import. A rate and the time left are shown once they mean something: the first rows come behind
+/// the file's beginning, which is read for its shape.
 fn message(rows: u64, bytes: u64, length: Option<u64>, elapsed: Duration) -> String {
     if rows == 0 || elapsed < EARLY {
         return format!(", {rows} rows");

@@ -141,10 +141,14 @@ impl Progress {
 
 /// The purpose of a trial whose time is part of no figure.
 fn purpose(trial: &TrialRecord) -> &'static str {
-    match (trial.counted, trial.latency) {
-        (true, _) => " (counting)",
-        (_, true) => " (timing each operation)",
-        _ => "",
+    if trial.counted {
+        " (counting)"
+    } else if trial.latency {
+        " (timing each operation)"
+    } else if trial.watched {
+        " (looking at what it waits for)"
+    } else {
+        ""
     }
 }
 
@@ -152,7 +156,7 @@ fn block_name(block: u32) -> String {
     if block == 0 { "warm-up".to_owned() } else { format!("block {block}") }
 }
 
-/// What clients did in an interval: `5 s: read 1.2k/s, p99 3 ms; write 300/s, p99 8 ms, 2 failed`.
+/// The work of clients in an interval: `5 s: read 1.2k/s, p99 3 ms; write 300/s, p99 8 ms, 2 failed`.
 fn interval_line(interval: &Interval) -> String {
     let class = |class: &Class| {
         let seconds = interval.nanoseconds as f64 / 1e9;
@@ -207,6 +211,10 @@ impl Observer for Progress {
             "checking what transactions of {} see of one another",
             run.contenders[contender].label
         ));
+    }
+
+    fn traffic_begins(&mut self, contender: usize, run: &Run) {
+        self.say(&format!("counting the round trips of {}", run.contenders[contender].label));
     }
 
     fn block_begins(&mut self, block: u32, _run: &Run) {

@@ -139,7 +139,7 @@ impl Network {
             made.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(self.path(key));
             assert!(made.status().unwrap().success());
         }
-        // Where sshd waits for a password, with nothing in it.
+        // A place for the password for which sshd would wait, with nothing in it.
         fs::create_dir_all("/run/sshd").unwrap();
         let folder = self.folder.path().display().to_string();
         let mut client = format!(

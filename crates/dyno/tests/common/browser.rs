@@ -34,7 +34,7 @@ impl Browser {
                 Some(line.ok()?.rsplit_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
             })
             .expect("chromedriver names no port");
-        // It goes on writing; nobody may close the pipe.
+        // It goes on writing, so the pipe must stay open.
         std::thread::spawn(move || lines.for_each(drop));
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let wanted = json!({"capabilities": {"alwaysMatch": {
@@ -47,7 +47,7 @@ impl Browser {
         let mut browser = Browser { driver, session, _folder: folder };
         let session = browser.call("", wanted);
         browser.session = format!("{}/{}", browser.session, session["sessionId"].as_str().unwrap());
-        // What the page offers for download stays in it.
+        // Files that the page offers for download stay in it.
         browser.devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}));
         browser
     }
@@ -87,12 +87,12 @@ impl Browser {
         assert_eq!(found, json!([]), "{how}");
     }
 
-    /// What a script in the page returns.
+    /// The value that a script in the page returns.
     pub fn run(&self, script: &str) -> Value {
         self.call("/execute/sync", json!({"script": script, "args": []}))
     }
 
-    /// What a script in the page gives to `done`, its last argument.
+    /// The value that a script in the page gives to `done`, its last argument.
     pub fn wait_for(&self, script: &str) -> Value {
         let script = format!("const done = arguments[arguments.length - 1]; {script}");
         self.call("/execute/async", json!({"script": script, "args": []}))

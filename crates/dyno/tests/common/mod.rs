@@ -1,6 +1,7 @@
 //! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
 
 pub mod browser;
+pub mod drivers;
 pub mod runner;
 pub mod server;
 
@@ -40,8 +41,8 @@ pub fn heed_signals(command: &mut Command) {
     unsafe { command.pre_exec(heed) };
 }
 
-/// Whether tests run at the sizes of `make soak`, which sets `DYNO_THOROUGH`: those of `make test` are smaller where a test
-/// would take long.
+/// True if tests run at the sizes of `make soak`, which sets `DYNO_THOROUGH`: those of `make test` are smaller where a
+/// test would take long.
 pub fn is_thorough() -> bool {
     std::env::var_os("DYNO_THOROUGH").is_some()
 }
@@ -76,7 +77,7 @@ impl Place {
     }
 
     /// The folder for databases.
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.memory.as_ref().map_or_else(|| self.path("data"), |memory| memory.path().to_owned())
     }
 
@@ -146,7 +147,7 @@ impl Place {
     /// then the same is run for longer.
     pub fn dyno(&self, arguments: &str) -> Result {
         let result: Result = self.command().args(arguments.split_whitespace()).output().unwrap().into();
-        // Where a reason follows, more time would not help.
+        // If a reason follows, more time would not help.
         let stdout = unwrapped(&result.stdout);
         let mut starved = stdout.split("no operation succeeded within the time").skip(1);
         let is_starved = starved.any(|rest| !rest.starts_with(':'));
@@ -178,8 +179,8 @@ impl Place {
         read_json(&files[0])
     }
 
-    /// Checks the runners of contenders, and that each keeps its duties. `only` are words of the duties that are checked;
-    /// all are if there are none.
+    /// Checks the runners of contenders, and that each keeps its duties. `only` are words of the duties that are
+    /// checked; all are if there are none.
     pub fn conforms(&self, contenders: &[&str], only: &[&str]) -> Result {
         let only = if is_thorough() { &[] } else { only };
         let only: String = only.iter().map(|words| format!(" --only {words}")).collect();
@@ -189,6 +190,19 @@ impl Place {
         assert_eq!(result.stdout.matches(" 0 broken").count(), contenders.len(), "{}", result.stdout);
         self.assert_clean();
         result
+    }
+
+    /// Contenders run in a folder whose name has other letters than ASCII's, though the locale knows only these: some
+    /// languages take the encoding of paths from it.
+    pub fn serves_in_the_locale_c(&self, contenders: &[&str]) {
+        let folder = self.path("Größe");
+        fs::create_dir(&folder).unwrap();
+        let arguments =
+            format!("run speedtest --scale 0.01 --only 1 --trials 1 --quiet --with {}", contenders.join(","));
+        let mut command = self.command();
+        command.args(arguments.split_whitespace()).arg("--dir").arg(&folder).env("LC_ALL", "C");
+        Result::from(command.output().unwrap()).exits(0).without_panic();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{} is not empty", folder.display());
     }
 
     /// Nothing may be left where databases go.
@@ -311,7 +325,7 @@ impl SharedMemory {
         SharedMemory { file: file[file.find('/').unwrap()..].into(), number }
     }
 
-    /// Whether any of it is there.
+    /// True if any of it is there.
     pub fn is_there(&self) -> bool {
         let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
         let is_listed = segments.lines().any(|line| line.split_whitespace().nth(1) == Some(&self.number));

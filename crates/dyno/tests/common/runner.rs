@@ -29,7 +29,7 @@ pub fn run(program: &Path, job: &Job) -> Vec<Event> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Why a runner failed, as it must have.
+/// The error of a runner, which must have failed.
 pub fn message(events: &[Event]) -> &str {
     match events.last() {
         Some(Event::Failed(failed)) => &failed.message,

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{import, names, query};
 use crate::common::{Place, Result, wait_for};
 
-/// Whether a process has a file open in the folder that has no name there.
+/// True if a process has a file open in the folder that has no name there.
 fn is_building(pid: u32, place: &Place) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     let mut targets = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
@@ -74,7 +74,7 @@ fn an_interrupt_leaves_nothing() {
     (0..800).for_each(|_| input.write_all(&line).unwrap());
     wait_for("a database being built", 60, || is_building(child.id(), &place));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
-    // The input is neither written nor closed until dyno has ended: nobody waits for it.
+    // The input is neither written nor closed until dyno has ended, so dyno must not wait for it.
     let result = Result::from(child.wait_with_output().unwrap());
     drop(input);
     result.without_panic().exits(130).says("nothing was loaded");

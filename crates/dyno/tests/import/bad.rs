@@ -1,4 +1,5 @@
-//! Files, rows and options that are wrong: each is reported with its place, and nothing is loaded but what was asked for.
+//! Files, rows and options that are wrong: each is reported with its place, and nothing is loaded but what was asked
+//! for.
 
 use std::fs;
 use std::process::Command;
@@ -67,7 +68,7 @@ fn indexes_that_do_not_fit_the_memory_are_sorted_within_it() {
     let text: String = (0..700_000).map(|_| format!("{},{}\n", random.u64(..), random.i32(..))).collect();
     place.write("t.csv", &text);
     let arguments = "t.csv -q --no-header --safety none --types TEXT,INTEGER --index c2 --index c1,c2";
-    // What the program takes besides: its own pages, and a piece of text and its records for each thread.
+    // The program's other memory: its own pages, and a piece of text and its records for each thread.
     let besides = 32;
     let most = peak(&place, &format!("{arguments} --into small.db --memory 8MiB"));
     assert!(most <= 8 + besides, "{most} MiB");

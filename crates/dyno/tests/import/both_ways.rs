@@ -1,5 +1,5 @@
-//! `dyno import` writes the pages of a new database itself, and lets SQLite insert into one that is there. Hostile files
-//! go both ways, and come to the same: rows, types, messages with their lines, and rejects.
+//! `dyno import` writes the pages of a new database itself, and lets SQLite insert into one that is there. Hostile
+//! files go both ways, and come to the same: rows, types, messages with their lines, and rejects.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn files() -> u64 {
     std::env::var("DYNO_FILES").map_or(50, |files| files.parse().unwrap())
 }
 
-/// What fields are made of.
+/// The parts of which fields are made.
 const PIECES: [&str; 26] = [
     "",
     "",
@@ -268,8 +268,8 @@ fn whole(random: &mut Rng) -> String {
     }
 }
 
-/// A file of whole numbers and texts, long enough for several pieces where `pieces` says so: some of them with quotes, some
-/// with rows that no page holds, and lines that end in every way.
+/// A file of whole numbers and texts, long enough for several pieces where `pieces` says so: some of them with quotes,
+/// some with rows that no page holds, and lines that end in every way.
 fn numbers(number: u64, pieces: bool) -> (Vec<u8>, String) {
     let mut random = Rng::with_seed(2000 + number);
     let (rows, ascends) = (if pieces { 60_000 } else { random.u32(1..60) }, random.bool());
@@ -321,8 +321,8 @@ fn whole_numbers_and_their_indexes_come_to_the_same_both_ways() {
     assert!(loaded > 9 && refused > 9, "{loaded} loaded, {refused} refused");
 }
 
-/// Each file makes a table, to which it is added once more, and then the next file, of which less fits. An index has SQLite
-/// insert the rows of the one table; the other's are moved to it by their pages.
+/// Each file makes a table, to which it is added once more, and then the next file, of which less fits. An index has
+/// SQLite insert the rows of the one table; the other's are moved to it by their pages.
 #[test]
 fn rows_for_a_table_that_is_there_come_to_the_same_both_ways() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! What servers would change without a word, lose or report wrongly. Where one is not installed, its part is skipped.
+//! Values that servers would change without a word, lose or report wrongly. If one is not installed, its part is
+//! skipped.
 
 use std::fs;
 use std::io::Write;
@@ -92,7 +93,7 @@ fn postgres_changes_no_value_without_a_word() {
     case.check("numeric(5,2)[]", &["{1.25,NULL}"], &["{1.005}"]);
     case.sql("CREATE DOMAIN cents AS numeric(5,2)");
     case.check("cents", &["1.25"], &["1.005"]);
-    // What its own COPY prints of doubles and floats comes back.
+    // Doubles and floats as its own COPY prints them come back.
     case.sql("CREATE TABLE f (r real, d double precision); INSERT INTO f SELECT (random() * 16777216)::real, random() * 1e15 FROM generate_series(1, 20000)");
     case.place.write("f.csv", &(case.sql("COPY f TO STDOUT CSV HEADER") + "\n"));
     case.sql("CREATE TABLE g (r real, d double precision)");

@@ -1,4 +1,4 @@
-//! What a hostile reader lost or got wrong with SQLite: headers, JSON, replaced tables, rejects.
+//! Files that a hostile reader lost or got wrong with SQLite: headers, JSON, replaced tables, rejects.
 
 use std::fs;
 use std::io::Write;

@@ -12,7 +12,7 @@ use super::names;
 use super::{import_input, query};
 use crate::common::Place;
 
-/// What DuckDB 2.0 wrote by COPY … (FORMAT parquet) of a BIGINT, a VARCHAR, a DOUBLE, a BOOLEAN, a DATE and a
+/// A file that DuckDB 2.0 wrote by COPY … (FORMAT parquet) of a BIGINT, a VARCHAR, a DOUBLE, a BOOLEAN, a DATE and a
 /// DECIMAL(8,2).
 const PARQUET: &[u8] = include_bytes!("../data/people.parquet");
 

@@ -35,7 +35,7 @@ impl Server {
     }
 }
 
-/// What both servers do alike. Rows are read back by importing nothing: a table's rows are counted by
+/// Behaviour that both servers share. Rows are read back by importing nothing: a table's rows are counted by
 /// what the server's own program prints.
 fn serves(engine: &str) {
     let Some(server) = Server::start(engine) else { return };
@@ -106,11 +106,11 @@ fn serves(engine: &str) {
     let long = "x".repeat(80);
     into(&format!("people.csv --table {long}")).exits(2).says("has 80 ").says("and the server takes 6");
     into("people.csv --table none --append").exits(2).says("there is no table none");
-    // What is lost with a table that is replaced is named, before and after.
+    // Losses with a table that is replaced are named, before and after.
     into("people.csv --replace --index only").exits(0);
     into("people.csv --replace --dry-run").exits(0).prints("--replace drops with the old table: index ");
     into("people.csv --replace").exits(0).prints("--replace drops with the old table: index ");
-    // What an import that is dead has left is removed, and what one that lives has is kept.
+    // Leftovers of an import that is dead are removed, and those of one that lives are kept.
     let dead = "dyno_import_0123456789abcdef";
     sql(&format!("CREATE TABLE {dead} (a INTEGER)"));
     into("people.csv --replace")
@@ -161,7 +161,7 @@ pub fn program(url: &str) -> Command {
     command
 }
 
-/// What a server's program prints of a script.
+/// The output of a server's program for a script.
 pub fn printed(command: &mut Command, script: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

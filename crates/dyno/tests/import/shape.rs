@@ -1,5 +1,5 @@
-//! The shape of a file: what is decided about header, delimiter, quotes and types is reported, and where two readings are
-//! plausible nothing is loaded.
+//! The shape of a file: what is decided about header, delimiter, quotes and types is reported, and where two readings
+//! are plausible nothing is loaded.
 
 use std::fs;
 
@@ -196,7 +196,7 @@ fn nothing_of_a_file_gets_out_of_the_comments_of_a_preview() {
     let hostile = "x\nDROP TABLE a;--";
     place.write("t.csv", &format!("\"{hostile}\",n\n\"{hostile}\",1\n"));
     let said = import(&place, "t.csv --header --into a.db --dry-run").exits(0).stdout.clone();
-    // What is left is the one statement, whose quoted name holds the ends of lines.
+    // One statement is left, whose quoted name holds the ends of lines.
     let script: Vec<&str> = said.split_inclusive('\n').skip_while(|line| line.starts_with("--")).collect();
     assert_eq!(script.concat(), format!("CREATE TABLE \"t\" (\"{hostile}\" TEXT, \"n\" INTEGER);\n"));
 }

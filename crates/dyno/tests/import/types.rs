@@ -1,5 +1,5 @@
-//! Types see the whole file, however long it is: random files of more than a mebibyte against an oracle that knows how each
-//! value was made.
+//! Types see the whole file, however long it is: random files of more than a mebibyte against an oracle that knows how
+//! each value was made.
 
 use fastrand::Rng;
 use serde_json::json;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{import, query};
 use crate::common::Place;
 
-/// What a value needs, the narrowest first.
+/// The type that a value needs, the narrowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Needs {
     Nothing,
@@ -25,8 +25,8 @@ fn value(needs: Needs, random: &mut Rng) -> String {
     }
 }
 
-/// A file and what each of its columns is: most values are empty, or of one kind, up to a place of which one value or more
-/// are of a wider kind.
+/// A file and what each of its columns is: most values are empty, or of one kind, up to a place of which one value or
+/// more are of a wider kind.
 fn file(random: &mut Rng) -> (String, Vec<Needs>) {
     let kinds = [Needs::Nothing, Needs::Integer, Needs::Real, Needs::Text];
     let columns = random.usize(2..6);

@@ -92,7 +92,7 @@ fn a_late_value_that_contradicts_the_types_changes_them() {
     import(&place, "late.csv --into a.db").exits(0).prints("400001 rows").prints("read the file again");
     let sql = "SELECT typeof(n), typeof(x), count(*), min(n) FROM late GROUP BY 1, 2";
     assert_eq!(query(&place.path("a.db"), sql), json!([["text", "real", 400_001, "0"]]));
-    // What cannot be read again is long enough to reach beyond the beginning.
+    // A source that cannot be read again is long enough to reach beyond the beginning.
     let text =
         text.replacen("n,x\n", "n,x,padding\n", 1).replace("\n", ",paddingpaddingpaddingpaddingpadding\n");
     let text = text.replacen("n,x,padding,paddingpaddingpaddingpaddingpadding\n", "n,x,padding\n", 1);

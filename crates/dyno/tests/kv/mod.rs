@@ -99,14 +99,14 @@ impl Rig {
         }
     }
 
-    /// What a profile asks for is in force, and means this level.
+    /// The settings of a profile are in force, and mean this level.
     pub fn assert_in_force(&self, profile: &str, level: &str) {
         let script = self.script(profile);
         let events = script.run();
         let engine = self.registry.engine(self.name).unwrap();
         let in_force = &hello(&events).settings;
         assert_eq!(engine.differences(&script.contender.settings, in_force), [], "{}:{profile}", self.name);
-        let safety = engine.safety(in_force, None).unwrap();
+        let safety = engine.safety(in_force, None, 1).unwrap();
         assert_eq!(safety.level.name(), level, "{}:{profile}", self.name);
     }
 
@@ -172,7 +172,7 @@ impl Script {
         self.job.tests.iter_mut().for_each(|test| change(&mut test.work));
     }
 
-    /// What each test must answer.
+    /// The answer that each test must give.
     pub fn expected(&self) -> Vec<(String, Vec<Vec<Value>>)> {
         self.expected.clone()
     }
@@ -296,7 +296,7 @@ pub fn ended(events: &[Event], name: &str, what: &str) {
     assert_eq!(events.last(), Some(&Event::Bye {}), "{name} {what}");
 }
 
-/// How a runner introduced itself.
+/// The greeting of a runner.
 pub fn hello(events: &[Event]) -> &Hello {
     match events.first() {
         Some(Event::Hello(hello)) => hello,

@@ -22,11 +22,11 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The end of a command.
 pub struct Ended {
     pub result: Result,
-    /// How long it ran after its first signal.
+    /// The time that it ran after its first signal.
     pub took: Duration,
     /// The trials that were in its file when it got the signal.
     pub kept: usize,
-    /// Whether it was at work when something was to happen to it.
+    /// True if it was at work when something was to happen to it.
     pub happened: bool,
 }
 
@@ -53,7 +53,7 @@ impl Try {
 }
 
 impl Work<'_> {
-    /// Whether the command was at work when the event came.
+    /// True if the command was at work when the event came.
     fn meet(&mut self, what: &Try, servers: &[Server]) -> bool {
         match what.event {
             Event::Dyno(signal, after) => {

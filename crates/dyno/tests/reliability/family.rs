@@ -21,7 +21,7 @@ pub struct Watch {
     looker: Option<JoinHandle<()>>,
 }
 
-/// What was seen of the processes.
+/// An observation of the processes.
 #[derive(Default)]
 pub struct Known {
     /// Command lines by process.

@@ -1,4 +1,4 @@
-//! A server at a URL is somebody's: what dyno has not made is the same afterwards, by a dump of all of it.
+//! A server at a URL belongs to others: what dyno has not made is the same afterwards, by a dump of all of it.
 
 use std::process::Command;
 

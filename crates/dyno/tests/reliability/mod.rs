@@ -1,4 +1,4 @@
-//! What dyno leaves behind, sends and keeps when processes, servers, disks and the way to a server fail.
+//! The remains of dyno, its output and its files when processes, servers, disks and the way to a server fail.
 //!
 //! `DYNO_TRIES=10000 cargo test -p dyno --test tests reliability::many -- --ignored --nocapture` makes many tries, from
 //! the seed `DYNO_SEED` on. docs/reliability.md has what came of them.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What happens on the way.
+/// A fault on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
@@ -47,8 +47,8 @@ impl Fault {
 
 /// PostgreSQL's requests for encryption by TLS and by GSSAPI: a length and a number.
 const REQUESTS: [[u8; 8]; 2] = [[0, 0, 0, 8, 4, 210, 22, 47], [0, 0, 0, 8, 4, 210, 22, 48]];
-/// MySQL's greeting: where the version begins, the bytes between its end and the capabilities' second byte, and the bit of
-/// encryption there.
+/// MySQL's greeting: where the version begins, the bytes between its end and the capabilities' second byte, and the bit
+/// of encryption there.
 const VERSION: usize = 5;
 const TO_CAPABILITIES: usize = 15;
 const CLIENT_SSL: u8 = 0x08;

@@ -21,7 +21,7 @@ use crate::common::{Place, heed_signals};
 /// A password and a key that are nowhere else.
 pub const SECRETS: [&str; 2] =
     ["Sesame-0pen!", "5e5a3e09e25e5a3e09e25e5a3e09e25e5a3e09e25e5a3e09e25e5a3e09e2abcd"];
-/// How long the processes of a command may take to notice that it has ended.
+/// The time that the processes of a command may take to notice that it has ended.
 const TO_NOTICE: Duration = Duration::from_secs(20);
 
 /// Answers that fall short, in words.
@@ -172,7 +172,7 @@ fn of_secrets(place: &Place, ended: &Ended, known: &Known) -> Falls {
     falls
 }
 
-/// What a killed program leaves, the next one removes.
+/// Removes with the next program whatever a killed one left.
 fn of_the_next(place: &Place) -> Falls {
     let next = "run speedtest --scale 0.02 --trials 1 --no-warm-up --only 15 --with sqlite:memory --quiet -o next.jsonl";
     let mut falls = Falls::new();
@@ -194,7 +194,7 @@ fn of_places(data: &Path, known: &Known, dyno: u32) -> Falls {
     falls
 }
 
-/// What is cut off for good cannot be removed, and dyno says so.
+/// A database that is cut off for good cannot be removed, and dyno says so.
 fn of_databases(server: &Server, before: &str, ended: &Ended) -> Falls {
     let mut falls = Falls::new();
     let (now, said) = (server.databases(), ended.said());

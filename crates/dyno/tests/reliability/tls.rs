@@ -163,7 +163,7 @@ fn a_demand_that_no_driver_keeps_is_refused_before_anything_starts() {
         place.write("rows.csv", "a,b\n1,2\n");
         place.dyno(&format!("import rows.csv --into {url}")).without_panic().says(words);
     }
-    // What one driver keeps another may not: it is refused, and it connects to nothing.
+    // A driver may not do what another does: it is refused, and it connects to nothing.
     let url = "postgres+pgx://u@127.0.0.1:1/?sslmode=require&ssl_min_protocol_version=TLSv1.3";
     let result = place.dyno(&format!("{QUICK} --url {url}")).exits(2).without_panic();
     result.says("a connection by pgx has");

@@ -1,4 +1,5 @@
-//! One try: a command, something that happens to it at a moment drawn from a seed, and [five questions](super::questions).
+//! One try: a command, something that happens to it at a moment drawn from a seed, and [five
+//! questions](super::questions).
 
 use std::time::Duration;
 
@@ -7,21 +8,21 @@ use nix::sys::signal::Signal;
 use super::proxy::Fault;
 use super::servers::Server;
 
-/// How long a command may take to end after its first signal.
+/// The time that a command may take to end after its first signal.
 const TO_END: Duration = Duration::from_secs(60);
 
-/// What is tried.
+/// A try.
 #[derive(Debug, Clone)]
 pub struct Try {
     pub seed: u64,
-    /// What runs: dyno, or a shell script that does wrong on purpose.
+    /// The program: dyno, or a shell script that does wrong on purpose.
     pub program: Program,
     pub event: Event,
-    /// How long the command may take to end after its first signal.
+    /// The time that the command may take to end after its first signal.
     pub to_end: Duration,
 }
 
-/// What runs.
+/// The program.
 #[derive(Debug, Clone)]
 pub enum Program {
     /// dyno with these arguments, separated by spaces.
@@ -30,7 +31,7 @@ pub enum Program {
     Script(&'static str),
 }
 
-/// What happens.
+/// The event.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// A signal to dyno after milliseconds.

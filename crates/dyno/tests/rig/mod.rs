@@ -23,7 +23,7 @@ pub struct Engine {
     pub name: &'static str,
     /// The protocol.
     speaks: &'static str,
-    /// Which of its installations.
+    /// The installation of it.
     build: Option<&'static str>,
     pub runner: &'static str,
     /// Counts the databases of the tests' name.
@@ -180,14 +180,14 @@ pub fn answers(events: &[Event], test: &str) -> Vec<Vec<Value>> {
     events.iter().filter_map(of).flatten().collect()
 }
 
-/// What the runner says of one load that must fail, and that it sends no sample and no answer of it.
+/// The message of the runner about one load that must fail; it sends no sample and no answer of it.
 pub fn complaint(rig: &Rig, way: &str, test: Test) -> String {
     let mut job = rig.job_of(vec![test]);
     job.variant = Some(way.to_owned());
     failure(rig, &rig.run(&job))
 }
 
-/// What the runner says at the end of events that hold no sample and no answer.
+/// The message of the runner at the end of events that hold no sample and no answer.
 pub fn failure(rig: &Rig, events: &[Event]) -> String {
     assert!(
         !events.iter().any(|event| matches!(event, Event::Sample(_) | Event::Answer { .. })),

@@ -1,7 +1,7 @@
 //! Private servers, against the real ones that this machine has. Where one is missing, its part is
 //! skipped and says so.
 //!
-//! Each server is started by a process of its own, this program again, so that its cache, its account
+//! Each server is started by a separate process, this program again, so that its cache, its account
 //! and its death are the test's to choose.
 
 mod holder;

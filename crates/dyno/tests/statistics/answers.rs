@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::fixed;
 
-/// An answer as test 6 of the speed test gives it, so many rows of a count and an average.
+/// An answer as test 6 of the speed test gives it, this many rows of a count and an average.
 fn counts_and_averages(rows: i64, decimals: i32) -> Vec<Vec<Value>> {
     let unit = 10_f64.powi(decimals);
     let average = |row: i64| ((100 * row) as f64 + (row % 7) as f64 / 7.0) * unit;

@@ -1,4 +1,4 @@
-//! What `dyno calibrate` says of equals whose truth is known: how often a new run of them would call something different.
+//! The figures of `dyno calibrate` on equals whose truth is known: how often a new run of them would call something
 
 use dyno_record::Run;
 use dyno_verdict::calibrate;
@@ -7,8 +7,8 @@ use rand::rngs::ChaCha8Rng;
 
 use super::pages::{Page, Scatter};
 
-/// A run of a contender beside an equal copy, which lasted so long that a run of 10 s has a third of its blocks and one of 30
-/// and of 60 s have as many and twice as many.
+/// A run of a contender beside an equal copy, which lasted so long that a run of 10 s has a third of its blocks and one
+/// of 30 and of 60 s have as many and twice as many.
 fn calibrated(page: Page, rng: &mut ChaCha8Rng) -> Run {
     let mut run = page.run(rng, |_, _, _| 1.0);
     run.contenders[1].label = format!("{},slowdown=0%", run.contenders[0].label);
@@ -17,8 +17,8 @@ fn calibrated(page: Page, rng: &mut ChaCha8Rng) -> Run {
     run
 }
 
-/// A bootstrap around the mean of few blocks takes what chance left there for a bias of the machine: before it was taken out,
-/// runs of twice as many blocks as were measured were said to call equals different in a quarter of them.
+/// A bootstrap around the mean of few blocks takes what chance left there for a bias of the machine: before it was
+/// taken out, runs of twice as many blocks as were measured were said to call equals different in a quarter of them.
 #[test]
 fn chance_in_few_blocks_is_not_taken_for_false_alarms() {
     let mut rng = ChaCha8Rng::seed_from_u64(30);
@@ -38,7 +38,8 @@ fn chance_in_few_blocks_is_not_taken_for_false_alarms() {
             "{blocks} blocks measured, {scatter:?}: equals are called different in {:.1} % of runs",
             said * 100.0
         );
-        // A new run calls something different in at most one of twenty; draws from so few blocks still say somewhat more.
+        // A new run calls something different in at most one of twenty; draws from so few blocks still say somewhat
+        // more.
         assert!(said <= 0.15, "{blocks} blocks: {said}");
     }
 }

@@ -34,7 +34,7 @@ fn unlike_blocks(rng: &mut ChaCha8Rng, n: usize, effect: f64, noise: f64, factor
     (0..n).map(block).collect()
 }
 
-/// Whether a t test on the logarithms of the ratios finds a difference at 5 %: the best test there is where these are
+/// True if a t test on the logarithms of the ratios finds a difference at 5 %: the best test there is where these are
 /// normal.
 fn t_test_finds(pairs: &[(f64, f64)]) -> bool {
     let logs: Vec<f64> = pairs.iter().map(|pair| (pair.0 / pair.1).ln()).collect();

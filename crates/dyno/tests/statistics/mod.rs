@@ -22,7 +22,7 @@ use rand::{RngExt, SeedableRng};
 /// One millisecond, the true scale of every simulated test, in nanoseconds.
 const SCALE: f64 = 1e6;
 
-/// How samples scatter; each draws one sample.
+/// A distribution of samples; each draws one sample.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
     /// A normal distribution with a standard deviation of 2 %.
@@ -78,7 +78,7 @@ fn margin(rate: f64, trials: u64) -> f64 {
     2.0 * (rate * (1.0 - rate) / trials as f64).sqrt()
 }
 
-/// How samples of any kind are made: the same each time.
+/// The seed of samples of any kind, so that they are the same each time.
 fn fixed() -> ProptestConfig {
     ProptestConfig {
         cases: 64,

@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{SCALE, margin, normal};
 
-/// How the samples of a page scatter around their truth: logarithms.
+/// The scatter of a page's samples around their truth: logarithms.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scatter {
     /// Normal.
@@ -41,7 +41,7 @@ impl Scatter {
     }
 }
 
-/// A page: so many contenders, tests and blocks.
+/// A page: this many contenders, tests and blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
     pub(super) contenders: usize,
@@ -88,7 +88,7 @@ impl Page {
     }
 }
 
-/// What a page of equals says that is not so.
+/// The false sentences of a page of equals.
 #[derive(Debug, Default)]
 struct Errors {
     /// The sentence that it begins with names a fastest.
@@ -171,8 +171,8 @@ fn pages_of_equals_err_as_seldom_as_the_methodology_says() {
     }
 }
 
-/// A contender that is less safe is not ranked, and its price is a claim like any other: equals have none, and neither have
-/// trials that are too few for an interval.
+/// A contender that is less safe is not ranked, and its price is a claim like any other: equals have none, and neither
+/// have trials that are too few for an interval.
 #[test]
 fn a_price_is_said_where_it_is_shown() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
@@ -217,7 +217,8 @@ fn a_mean_of_an_unequal_contender_that_shows_nothing_is_marked() {
     assert!(table.contains("? the trials do not show which is faster"), "{table}");
 }
 
-/// The share of pages on which a second contender that is slower by `factor` is found: by the mean, and in its first test.
+/// The share of pages on which a second contender that is slower by `factor` is found: by the mean, and in its first
+/// test.
 fn found(page: Page, pages: u64, factor: impl Fn(usize, usize, u32) -> f64) -> (f64, f64) {
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(page.blocks));
     let (mut by_mean, mut in_test) = (0.0, 0.0);
@@ -245,7 +246,7 @@ fn one_bad_block_hides_no_factor_of_two() {
     }
 }
 
-/// What a page says its run could have shown is found in about four runs of five.
+/// A difference that a page says its run could have shown is found in about four runs of five.
 #[test]
 fn what_a_page_says_it_could_show_is_found_in_four_of_five() {
     for blocks in [8, 20] {

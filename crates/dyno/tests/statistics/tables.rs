@@ -1,4 +1,4 @@
-//! Which ratios of a whole table are called differences.
+//! The ratios of a whole table that are called differences.
 
 use dyno_verdict::statistics::{Compared, significant};
 use rand::SeedableRng;
@@ -7,8 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use super::Noise::{self, Bimodal, EvenlyBimodal, HeavyTailed, Lognormal, Normal};
 use super::{margin, rate};
 
-/// Fifteen tests of several contenders beside one, of which `planted` are slower by a share; and of each contender the mean
-/// over its tests, with as much of the error as all of its tests together.
+/// Fifteen tests of several contenders beside one, of which `planted` are slower by a share; and of each contender the
+/// mean over its tests, with as much of the error as all of its tests together.
 fn comparisons(
     rng: &mut ChaCha8Rng,
     n: usize,
@@ -32,8 +32,8 @@ fn comparisons(
     table
 }
 
-/// In a table of equals something is called a difference in at most one run of twenty, whatever the noise, the number of
-/// contenders and of blocks.
+/// In a table of equals something is called a difference in at most one run of twenty, whatever the noise, the number
+/// of contenders and of blocks.
 #[test]
 fn equals_are_reported_apart_in_less_than_one_table_of_twenty() {
     const TABLES: u64 = 1_000;
@@ -54,8 +54,8 @@ fn equals_are_reported_apart_in_less_than_one_table_of_twenty() {
     }
 }
 
-/// What a table still shows: how often one slower test among fifteen is found, and a contender slower in all of them by
-/// its mean.
+/// The differences that a table still shows: how often one slower test among fifteen is found, and a contender slower
+/// in all its mean.
 #[test]
 fn a_table_still_shows_what_is_large_beside_its_noise() {
     const TABLES: u64 = 1_000;

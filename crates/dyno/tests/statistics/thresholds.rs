@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 
 use super::normal;
 
-/// A search for the rate up to which a target holds, where trials scatter by a width: whether the interval covers the truth,
-/// how far off the best guess is, and half the width of the interval.
+/// A search for the rate up to which a target holds, where trials scatter by a width: whether the interval covers the
+/// truth, how far off the best guess is, and half the width of the interval.
 fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
     let truth = (0.35 * normal(rng)).exp();
     let found = searched(rng, truth, width, trials);
@@ -19,7 +19,7 @@ fn search(rng: &mut ChaCha8Rng, width: f64, trials: usize) -> (bool, f64, f64) {
     )
 }
 
-/// What such a search for a truth finds.
+/// The result of such a search for a truth.
 fn searched(rng: &mut ChaCha8Rng, truth: f64, width: f64, trials: usize) -> Threshold {
     let mut found = Threshold::new(1.0, &[]).unwrap();
     for _ in 0..trials {

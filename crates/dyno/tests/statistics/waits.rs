@@ -1,4 +1,4 @@
-//! What the first sentence of a page says of how long operations took: nothing of contenders whose operations take as long,
+//! The first sentence of a page on how long operations took: nothing of contenders whose operations take as long,
 //! and what was planted.
 
 use dyno_protocol::{Class, Response, empty_histogram};
@@ -10,8 +10,8 @@ use rand::{RngExt, SeedableRng};
 use super::pages::{Page, Scatter};
 use super::{margin, normal};
 
-/// The durations of a contender's operations in a trial: a factor of all, and the share of trials in which one operation
-/// takes a hundred times as long.
+/// The durations of a contender's operations in a trial: a factor of all, and the share of trials in which one
+/// operation takes a hundred times as long.
 #[derive(Clone, Copy)]
 struct Durations {
     factor: f64,
@@ -93,7 +93,8 @@ fn waits_that_differ_are_said() {
     let (share, sentence) = said(8, 20, [slow, USUAL]);
     assert!(share >= 0.95, "{share}");
     assert!(sentence.contains("; 99 % of ") || sentence.contains("; the longest "), "{sentence}");
-    // The fastest by its rate has an operation in each trial that takes a hundred times as long: no percentile shows it.
+    // The fastest by its rate has an operation in each trial that takes a hundred times as long: no percentile shows
+    // it.
     let (stalls, none) = (Durations { stalls: 1.0, ..USUAL }, Durations { stalls: 0.0, ..USUAL });
     let (share, sentence) = said(8, 20, [stalls, none]);
     assert!(share >= 0.95 && sentence.contains("; the longest "), "{share}: {sentence}");

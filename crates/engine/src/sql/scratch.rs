@@ -1,4 +1,5 @@
-//! The trial's own database on a server, as statements that the measured driver executes on an administrative connection.
+//! The trial's own database on a server, as statements that the measured driver executes on an administrative
+//! connection.
 
 use dyno_protocol::{Hello, Job, JobStatement, Maintenance, ReadBackQuery, Server, Setting};
 
@@ -12,7 +13,7 @@ const ADMINISTRATIVE: &str = "postgres";
 const WITH_PROVIDERS: u32 = 15;
 /// MySQL's code: the connection to end does not exist.
 const NO_SUCH_THREAD: &str = "1094";
-/// What a statement of a maintenance does before the name of a setting.
+/// The words of a maintenance's statement before the name of a setting.
 pub const SET: &str = "set ";
 /// The setting by which MariaDB encrypts its tables with threads in the background.
 const ENCRYPT_TABLES: &str = "innodb_encrypt_tables";
@@ -28,6 +29,8 @@ pub struct ScratchServer {
     pub scratch: String,
     /// True if that database is left there.
     pub keep: bool,
+    /// The statements by which each connection waits until its node has what was committed before.
+    pub catch_up: Vec<JobStatement>,
 }
 
 impl ScratchServer {
@@ -59,6 +62,7 @@ impl ScratchServer {
         job.maintenance = Some(Maintenance { before, after, ..self.maintenance() });
         job.server = Some(Server { database: Some(self.scratch.clone()), ..self.server.clone() });
         job.database_bytes = self.database_bytes();
+        job.on_connect.extend(self.catch_up.iter().cloned());
     }
 
     /// The version in the answer to the [question](ScratchServer::question).
@@ -138,8 +142,8 @@ impl ScratchServer {
         statement(format!("make the database {}", self.scratch), sql)
     }
 
-    /// From the unmodified template. Texts are UTF-8 and compare by their bytes, whatever the server was set up with: so
-    /// answers are in the same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
+    /// From the unmodified template. Texts are UTF-8 and compare by their bytes, whatever the server was set up with:
+    /// so answers are in the same order as SQLite's, and the locale of the machine where `initdb` ran is no part of the
     /// measurement. Other systems that speak PostgreSQL's protocol have rules of their own.
     fn make_in_postgres(&self, asked: &[Setting], version: &str) -> Vec<JobStatement> {
         if !is_postgres(version) {
@@ -244,8 +248,10 @@ mod tests {
             database: None,
             options: Default::default(),
             process: None,
+            further: Vec::new(),
         };
-        let scratch = ScratchServer { speaks, server, scratch: "dyno_x".into(), keep: false };
+        let scratch =
+            ScratchServer { speaks, server, scratch: "dyno_x".into(), keep: false, catch_up: Vec::new() };
         let mut job = Job::new("e", "d", Build::System, PathBuf::new());
         job.on_connect = scratch.syntax().on_connect(asked.iter());
         scratch.serve(&mut job, &asked, version);

@@ -1,4 +1,4 @@
-//! When two spellings are one value of a setting: `6GB` and `6144MB`, `128M` and `134217728`, `1GB` and `953.6 MiB`.
+//! Spellings of one value of a setting: `6GB` and `6144MB`, `128M` and `134217728`, `1GB` and `953.6 MiB`.
 
 use super::SettingSyntax;
 

@@ -1,4 +1,4 @@
-//! Which servers are an engine's own, and which are too old.
+//! The version rules of servers: which are an engine's own, and which are too old.
 
 use anyhow::{Result, ensure};
 use serde::Deserialize;

@@ -11,7 +11,7 @@ use super::job::{Fill, Pieces};
 use super::order::Sorters;
 use super::rows::Rows;
 use crate::chunks::Chunk;
-use crate::lines::count;
+use crate::split::count;
 use crate::syntax::Dialect;
 
 /// A thread's piece, and room for the next.
@@ -104,8 +104,8 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
-    /// Writes the piece's rows straight to the leaves, where [`ChunkReader::rows`] says that they can be; `first` is the
-    /// number of the first one where rows are counted.
+    /// Writes the piece's rows straight to the leaves, where [`ChunkReader::rows`] says that they can be; `first` is
+    /// the number of the first one where rows are counted.
     ///
     /// # Errors
     /// As of [`ChunkReader::read`].

@@ -9,10 +9,9 @@ use sqlite_pages::Row;
 use super::encode::put_real;
 use super::job::{Fill, Restart};
 use super::rows::Rows;
-use crate::convert::{BadField, not_utf8};
-use crate::fields::fields_of;
+use crate::convert::{BadField, Wanted, not_utf8};
 use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};
-use crate::parse::Wanted;
+use crate::split::fields_of;
 use crate::value::{Kind, Value, read};
 
 /// Bytes of records that are made before their pages are written: a column may refer to the same long text in each row,

@@ -7,7 +7,7 @@ use sqlite_pages::{Row, Value};
 
 use crate::convert::{BadField, Converter, not_utf8};
 use crate::digits;
-use crate::fields::FieldBounds;
+use crate::split::FieldBounds;
 use crate::value::{self, Kind, read};
 
 /// The rules by which the rows of a text are checked and encoded.

@@ -81,8 +81,7 @@ mod tests {
 
     use super::*;
     use crate::chunks::Chunks;
-    use crate::convert::Converter;
-    use crate::parse::Wanted;
+    use crate::convert::{Converter, Wanted};
     use crate::rejects::{OnError, Rejects};
     use crate::syntax::{Dialect, LONGEST};
     use crate::value::Kind;

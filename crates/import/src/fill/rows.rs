@@ -10,8 +10,7 @@ use crate::chunks::Chunk;
 use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::error::BadRow;
-use crate::fields::{FieldBounds, Fields, Quoted, Split};
-use crate::lines::Lines;
+use crate::split::{FieldBounds, Fields, Lines, Quoted, Split};
 use crate::syntax::{Dialect, Flaw};
 
 /// The outcome of a chunk, before its turn.
@@ -121,15 +120,19 @@ impl<'a> Reading<'a> {
     #[inline(always)]
     fn any<const PLAIN: bool>(self, direct: Direct) -> Result<()> {
         let Reading { rows, chunk, dialect, fill, encoder } = self;
-        let (delimiter, name) = (dialect.delimiter, &fill.name);
+        let (line, delimiter, name) = (chunk.line, dialect.delimiter, &fill.name);
         match direct {
-            Some((to, first)) => {
-                rows.place::<PLAIN>(Lines::new(chunk, delimiter, name), fill, &encoder, to, first)
-            }
+            Some((to, first)) => rows.place::<PLAIN>(
+                Lines::new(chunk.text(), line, delimiter, name),
+                fill,
+                &encoder,
+                to,
+                first,
+            ),
             None if chunk.has_quotes => {
-                rows.split::<PLAIN>(Quoted::new(chunk, delimiter, name), fill, &encoder)
+                rows.split::<PLAIN>(Quoted::new(chunk.text_mut(), line, delimiter, name), fill, &encoder)
             }
-            None => rows.split::<PLAIN>(Lines::new(chunk, delimiter, name), fill, &encoder),
+            None => rows.split::<PLAIN>(Lines::new(chunk.text(), line, delimiter, name), fill, &encoder),
         }
     }
 }

@@ -15,20 +15,20 @@ use super::parts::Reorder;
 use super::rows::Rows;
 use crate::pipeline::ImportObserver;
 
-/// Whose turn it is, and what the next row's number is.
+/// The piece whose turn it is, and the next row's number.
 struct Turns {
     piece: u64,
     /// The piece whose rows are counted next.
     numbered: u64,
     /// The number of turns so far.
     count: u64,
-    /// The number of the next row, where rows are counted; where a column has it, the least that it may be.
+    /// The number of the next row if rows are counted; the least that it may be if a column has the numbers.
     row: i64,
     /// The first error, after which there are no more turns.
     error: Option<Error>,
 }
 
-/// The leaves that are written, put into the tree turn after turn.
+/// The leaves that have been written; turn after turn they are put into the tree.
 #[derive(Default)]
 struct Tree {
     tree: TableTree,
@@ -50,14 +50,14 @@ impl Tree {
 /// The state that the threads share while they work.
 pub struct Work<'a, 'f> {
     fill: &'a Fill,
-    /// True if rows go straight to the leaves where the text allows it: a row that is bad ends the import, rows need
-    /// not be sorted, and their indexes hold whole numbers.
+    /// True if a thread may write rows straight to the leaves: a bad row ends the import, rows need not be sorted, and
+    /// their indexes hold whole numbers.
     is_direct: bool,
     pages: &'a Pages<'f>,
     turns: Mutex<Turns>,
     turned: Condvar,
     tree: Mutex<Tree>,
-    /// The rows, where they must be put in order, and the entries of each index.
+    /// The rows, if they must be sorted, and the entries of each index.
     unordered: Mutex<Vec<Sorter>>,
     indexes: Mutex<Vec<Vec<Entries>>>,
     /// The number of rows written.
@@ -146,8 +146,8 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(())
     }
 
-    /// Numbers the rows of a piece that go straight to the leaves, once those before are numbered, and returns the
-    /// first row's number. None if an error has ended the work.
+    /// Waits until the rows before are numbered, numbers the rows of a piece that go straight to the leaves, and
+    /// returns the first row's number. None if an error has ended the work.
     fn number(&self, piece: u64, count: u64) -> Option<i64> {
         if self.fill.numbers != Numbers::Counted {
             return Some(i64::MIN);
@@ -166,7 +166,7 @@ impl<'a, 'f> Work<'a, 'f> {
         Some(first)
     }
 
-    /// Sorts what this thread has for each index.
+    /// Sorts the entries that this thread has for each index.
     fn keep(&self, sorters: Sorters) -> Result<()> {
         if let Some(mut sorter) = sorters.rows {
             sorter.order()?;
@@ -229,8 +229,8 @@ impl<'a, 'f> Work<'a, 'f> {
         Ok(Some(turn))
     }
 
-    /// Ends all threads' work with the first error. No thread waits any longer for the program that writes the text;
-    /// the end of such a wait is an error too, but not the first.
+    /// Ends the work of all threads with the first error. A thread that waits for the program that writes the text
+    /// stops waiting; that is an error too, but not the first.
     pub fn end(&self, error: Error) {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
         self.fill.is_unwanted.store(true, Ordering::Relaxed);

@@ -181,7 +181,7 @@ fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess
     }
 }
 
-/// Refuses options for text with delimiters where the file is none: they would do nothing.
+/// Refuses options for text with delimiters if the file is no such text: they would do nothing.
 fn check_options(request: &Request, format: &str) -> Result<()> {
     let given = [
         ("--skip", request.skip > 0),

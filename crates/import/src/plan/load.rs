@@ -7,17 +7,17 @@ use std::time::Instant;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 
+use super::course::{LoadAttempt, check_unchanged};
 use super::nulls::Nulls;
 use super::{Merged, Plan, Report};
 use crate::chunks::Chunks;
-use crate::convert::Converter;
+use crate::convert::{Converter, TypeMismatch, Wanted};
 use crate::error::{BadInput, Input as _, Interrupted, Refused};
 use crate::fill::Restart;
-use crate::parse::{TypeMismatch, Wanted, unrepeatable};
+use crate::parse::unrepeatable;
 use crate::pipeline::ImportObserver;
 use crate::rejects::{OnError, Rejects};
-use crate::request::Request;
-use crate::source::{Opened, Source, Stamp};
+use crate::source::{Opened, Source};
 use crate::syntax::{Dialect, longest};
 use crate::table::Column;
 
@@ -89,7 +89,8 @@ impl Plan {
     /// After a bad row in a table with a key, the database inserts the rows: it knows whether a violated key comes
     /// first.
     fn adapted(&mut self, error: Error) -> Option<Error> {
-        let is_built = !self.table.primary_key.is_empty() && self.target.builds(&self.table, self.existing);
+        let pages = self.target.pages(&self.table, self.existing);
+        let is_built = pages.is_some() && !self.table.primary_key.is_empty();
         match error.downcast_ref() {
             Some(Restart::Unordered) => self.is_unordered = true,
             Some(Restart::Violated) => self.target.never_build(),
@@ -176,10 +177,10 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
-        if self.target.builds(&self.table, self.existing) {
-            return self.write_pages(opened, rejects, watch);
-        }
-        self.insert_rows(opened, rejects, watch)
+        let course = self.course(opened, rejects)?;
+        let (request, stamps) = (&self.request, &self.stamps);
+        let (table, existing) = (&self.table, self.existing);
+        course.load(&mut *self.target, &LoadAttempt { request, stamps, table, existing, rejects, watch })
     }
 
     /// The rules by which the rows are checked and converted.
@@ -209,47 +210,4 @@ impl Plan {
 /// The number of threads that parse.
 pub(super) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Refuses files of which one is another than it was.
-pub(super) fn check_unchanged(request: &Request, stamps: &[Option<Stamp>]) -> Result<()> {
-    request.sources().zip(stamps).try_for_each(|(source, stamp)| check_same(source, stamp.as_ref()))
-}
-
-/// Refuses a file that is another than it was: its rows may be those of neither state.
-fn check_same(source: &Source, stamp: Option<&Stamp>) -> Result<()> {
-    let is_unchanged = source.stamp().as_ref() == stamp;
-    let check = || -> Result<()> {
-        ensure!(is_unchanged, "{} changed while it was read; nothing was loaded", source.name());
-        Ok(())
-    };
-    check().input()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn a_file_that_changes_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.csv");
-        fs::write(&path, "1\n2\n").unwrap();
-        let source = Source::new(&path);
-        let stamp = source.stamp();
-        check_same(&source, stamp.as_ref()).unwrap();
-        let changes: [&dyn Fn(); 3] =
-            [&|| fs::write(&path, "1\n").unwrap(), &|| fs::write(&path, "1\n2\n3\n").unwrap(), &|| {
-                fs::remove_file(&path).unwrap()
-            }];
-        for change in changes {
-            change();
-            let error = check_same(&source, stamp.as_ref()).unwrap_err();
-            assert!(error.is::<BadInput>());
-            assert!(error.to_string().ends_with("t.csv changed while it was read; nothing was loaded"));
-        }
-        assert_eq!(Source::Stdin.stamp(), None);
-    }
 }

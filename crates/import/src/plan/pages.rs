@@ -1,36 +1,61 @@
-//! The way of the rows into pages: threads take pieces of the file and write the pages of its rows.
+//! The course of the rows into pages: threads take pieces of the file and write the pages of its rows.
 
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use sqlite_pages::Pages;
 
-use super::load::{check_unchanged, threads};
+use super::course::{LoadAttempt, Loader};
+use super::load::threads;
 use super::report::report;
 use super::{Course, Plan, Report};
 use crate::contents::is_parquet;
 use crate::fill::{Fill, Numbers, Pieces};
-use crate::pipeline::ImportObserver;
 use crate::rejects::Rejects;
 use crate::source::Opened;
+use crate::target::Target;
 
 /// Decoded bytes of a Parquet file that a thread takes at once.
 #[cfg(feature = "parquet")]
 const PART: usize = 4 << 20;
 
+/// Parses on all cores, where the pages are written too.
+pub(super) struct PageCourse {
+    fill: Fill,
+}
+
+impl Loader for PageCourse {
+    fn load(self: Box<Self>, target: &mut dyn Target, attempt: &LoadAttempt) -> Result<Report> {
+        let LoadAttempt { table, existing, watch, .. } = *attempt;
+        let pages = target.pages(table, existing);
+        let pages = pages.context("the database takes no pages any more, which is a fault of dyno")?;
+        let rows = Cell::new(0);
+        let filled = |pages: &Pages| {
+            let filled = self.fill.run(pages, watch)?;
+            attempt.check(filled.rows)?;
+            rows.set(filled.rows);
+            Ok(filled)
+        };
+        let reached = pages.build(table, watch, &filled, &|| attempt.seal())?;
+        let course = Course::Pages { threads: self.fill.threads };
+        Ok(report(rows.get(), self.fill.read.load(Ordering::Relaxed), reached, course))
+    }
+}
+
 impl Plan {
-    /// Parses on all cores, where the pages are written too.
-    pub(super) fn write_pages(
-        &mut self,
+    /// The course of what was opened into pages: `number` is the column whose numbers are the rows' own, and `folder`
+    /// is for temporary files.
+    pub(super) fn page_course(
+        &self,
         opened: Opened,
         rejects: &Arc<Mutex<Rejects>>,
-        watch: &dyn ImportObserver,
-    ) -> Result<Report> {
+        number: Option<usize>,
+        folder: PathBuf,
+    ) -> Result<PageCourse> {
         let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let threads = threads();
-        let number = self.target.row_number(&self.table);
         // A key that is no row number is an index, which SQLite's schema names before all others.
         let is_indexed = number.is_none() && !self.table.primary_key.is_empty();
         let keys = is_indexed.then_some(&self.table.primary_key).into_iter();
@@ -39,9 +64,9 @@ impl Plan {
             name: self.request.source.name(),
             converter: self.converter(),
             rejects: rejects.clone(),
-            read: read.clone(),
+            read,
             is_unwanted,
-            threads,
+            threads: threads(),
             numbers: match number {
                 None => Numbers::Counted,
                 Some(column) if self.is_unordered => Numbers::Sorted(column),
@@ -50,20 +75,9 @@ impl Plan {
             indexes: keys.chain(&self.table.indexes).map(|index| self.places(index)).collect(),
             // The other half is for what is not sorted.
             memory: self.request.memory / 2,
-            folder: self.target.folder(),
+            folder,
         };
-        let (rows, request, stamps) = (Cell::new(0), &self.request, &self.stamps);
-        let filled = |pages: &Pages| {
-            let filled = fill.run(pages, watch)?;
-            check_unchanged(request, stamps)?;
-            rejects.lock().unwrap_or_else(PoisonError::into_inner).check_any(filled.rows)?;
-            rows.set(filled.rows);
-            Ok(filled)
-        };
-        let seal = || rejects.lock().unwrap_or_else(PoisonError::into_inner).seal();
-        let reached = self.target.build(&self.table, watch, &filled, &seal)?;
-        let (rows, bytes, course) = (rows.get(), read.load(Ordering::Relaxed), Course::Pages { threads });
-        Ok(report(rows, bytes, reached, course))
+        Ok(PageCourse { fill })
     }
 
     /// The positions of columns in the file's order.

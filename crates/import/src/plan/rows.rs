@@ -1,67 +1,62 @@
-//! The way of the rows to a database that takes them: a parser runs concurrently with the database.
+//! The course of the rows to a database that takes them: a parser runs concurrently with the database.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 
-use super::load::check_unchanged;
+use super::course::{LoadAttempt, Loader};
 use super::report::report;
 use super::{Course, Plan, Report};
 use crate::contents::is_parquet;
 use crate::input::Input;
 use crate::parse::Parser;
-use crate::pipeline::{self, ImportObserver, Rows};
+use crate::pipeline::{self, Rows, Sender};
 use crate::rejects::Rejects;
 use crate::server::TextParser;
 use crate::source::Opened;
+use crate::target::Target;
 
-/// A parser for a database that takes its rows.
-enum AnyParser {
-    /// Makes cells of the values.
-    Cells(Parser),
-    /// Writes the rows as servers read them.
-    Text(TextParser),
+/// Parses to the end of the file, and sends the rows to the database.
+type Parse = Box<dyn FnOnce(&Sender) -> Result<()> + Send>;
+
+/// Parses in one thread, while the database takes the rows in another.
+pub(super) struct RowCourse {
+    parse: Parse,
+    /// Bytes read of the file as it lies there.
+    read: Arc<AtomicU64>,
+    /// Set once the rest of the text is not needed any more.
+    is_unwanted: Arc<AtomicBool>,
 }
 
-impl Plan {
-    /// Parses in one thread, while the database takes the rows in another.
-    pub(super) fn insert_rows(
-        &mut self,
-        opened: Opened,
-        rejects: &Arc<Mutex<Rejects>>,
-        watch: &dyn ImportObserver,
-    ) -> Result<Report> {
-        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
-        let parser = self.parser(opened, rejects)?;
-        let (request, stamps) = (&self.request, &self.stamps);
-        let (target, table, existing) = (&mut self.target, &self.table, self.existing);
+impl Loader for RowCourse {
+    fn load(self: Box<Self>, target: &mut dyn Target, attempt: &LoadAttempt) -> Result<Report> {
+        let RowCourse { parse, read, is_unwanted } = *self;
         let load = |rows: &mut Rows, check: &dyn Fn() -> Result<()>| {
             let loaded = rows.counter();
             let check = || {
                 check()?;
-                check_unchanged(request, stamps)?;
-                rejects
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .check_any(loaded.load(Ordering::Relaxed))
+                attempt.check(loaded.load(Ordering::Relaxed))
             };
-            let reached = target.load(table, existing, rows, &check);
+            let reached = target.load(attempt.table, attempt.existing, rows, &check);
             is_unwanted.store(true, Ordering::Relaxed);
             Ok((reached?, rows.loaded()))
         };
-        let parse = |sender: &pipeline::Sender| match parser {
-            AnyParser::Cells(parser) => parser.run(sender),
-            AnyParser::Text(parser) => parser.run(sender),
-        };
-        let ((reached, rows), waits) = pipeline::run(read.clone(), rejects.clone(), watch, parse, load)?;
-        let bytes = read.load(Ordering::Relaxed);
-        let course = Course::Beside(waits);
-        Ok(report(rows, bytes, reached, course))
+        let ran = pipeline::run(read.clone(), attempt.rejects.clone(), attempt.watch, parse, load)?;
+        let ((reached, rows), waits) = ran;
+        Ok(report(rows, read.load(Ordering::Relaxed), reached, Course::Beside(waits)))
+    }
+}
+
+impl Plan {
+    /// The course of what was opened through the database's own statements.
+    pub(super) fn row_course(&self, opened: Opened, rejects: &Arc<Mutex<Rejects>>) -> Result<RowCourse> {
+        let (read, is_unwanted) = (opened.read.clone(), opened.is_unwanted.clone());
+        Ok(RowCourse { parse: self.parse(opened, rejects)?, read, is_unwanted })
     }
 
-    /// The parser of what was opened, for a database that takes its rows.
-    fn parser(&self, opened: Opened, rejects: &Arc<Mutex<Rejects>>) -> Result<AnyParser> {
+    /// The parser of what was opened: it makes cells of the values, or writes the rows as servers read them.
+    fn parse(&self, opened: Opened, rejects: &Arc<Mutex<Rejects>>) -> Result<Parse> {
         let (converter, refused) = (self.converter(), self.refused.clone());
         let rejects = rejects.clone();
         let is_typed = self.target.is_typed();
@@ -70,18 +65,13 @@ impl Plan {
             Some(dialect) => {
                 let chunks = self.chunks(opened, dialect)?;
                 let name = self.request.source.name();
-                AnyParser::Text(TextParser { chunks, dialect, name, converter, refused, rejects })
+                let parser = TextParser { chunks, dialect, name, converter, refused, rejects };
+                Box::new(move |sender| parser.run(sender))
             }
             None => {
-                let input = Box::new(self.input(opened)?);
-                AnyParser::Cells(Parser {
-                    input,
-                    converter,
-                    typed: is_typed,
-                    refused,
-                    zeros: is_typed,
-                    rejects,
-                })
+                let (input, typed, zeros) = (Box::new(self.input(opened)?), is_typed, is_typed);
+                let parser = Parser { input, converter, typed, refused, zeros, rejects };
+                Box::new(move |sender| parser.run(sender))
             }
         })
     }

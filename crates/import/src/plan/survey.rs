@@ -9,12 +9,11 @@ use anyhow::{Error, Result, anyhow};
 use super::Plan;
 use super::nulls::Nulls;
 use crate::chunks::{Chunk, Chunks};
-use crate::fields::{Quoted, Split};
 use crate::infer::Inference;
 use crate::input::Input;
-use crate::lines::Lines;
 use crate::records::Records;
 use crate::source::Source;
+use crate::split::{Lines, Quoted, Split};
 use crate::syntax::{Dialect, Flaw, longest};
 
 /// Bytes of text that a thread takes at once.
@@ -122,9 +121,10 @@ impl Survey {
     fn look(&self, seen: &mut Inference) -> Result<()> {
         let mut chunk = Chunk::default();
         while self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next(&mut chunk)? {
+            let line = chunk.line;
             match chunk.has_quotes {
-                true => self.see(Quoted::new(&mut chunk, self.delimiter, &self.name), seen)?,
-                false => self.see(Lines::new(&chunk, self.delimiter, &self.name), seen)?,
+                true => self.see(Quoted::new(chunk.text_mut(), line, self.delimiter, &self.name), seen)?,
+                false => self.see(Lines::new(chunk.text(), line, self.delimiter, &self.name), seen)?,
             }
             chunk.clear();
         }

@@ -1,17 +1,22 @@
-//! A new database that is written page by page. SQLite only says how its schema reads.
+//! A database whose pages dyno writes. SQLite only says how its schema reads.
 
 use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use sqlite_pages::{Database, Object, PageSize, Pages};
 
-use super::Sqlite;
 use super::connection::Connection;
+use super::place::NewDatabase;
+use super::{Sqlite, schema};
+use crate::building::folder;
 use crate::error::{Input, shown};
 use crate::fill::{Filled, write_index};
 use crate::pipeline::ImportObserver;
+use crate::safety::Reached;
 use crate::table::Table;
-use crate::target::Existing;
+use crate::target::{Existing, PageTarget};
 
 /// Bytes of a page: SQLite's own default.
 const PAGE: u32 = 4096;
@@ -22,6 +27,32 @@ struct Described {
     name: String,
     /// None for the index that a primary key makes.
     sql: Option<String>,
+}
+
+impl PageTarget for Sqlite {
+    fn row_number(&self, table: &Table) -> Option<usize> {
+        schema::row_number(table)
+    }
+
+    fn folder(&self) -> PathBuf {
+        folder(&self.place).to_owned()
+    }
+
+    fn build(
+        &mut self,
+        table: &Table,
+        watch: &dyn ImportObserver,
+        fill: &dyn Fn(&Pages) -> Result<Filled>,
+        seal: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
+        if !self.is_fresh() {
+            return self.load_by_transfer(table, watch, fill, seal);
+        }
+        let fresh = NewDatabase::unnamed(&self.place)?;
+        fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(reported)?;
+        seal()?;
+        self.finish(fresh, watch)
+    }
 }
 
 impl Sqlite {
@@ -79,5 +110,14 @@ impl Sqlite {
         // 3.46.1 is 3046001.
         let number = version.split('.').filter_map(|part| part.parse::<u32>().ok());
         Ok((described, number.chain([0, 0]).take(3).fold(0, |number, part| number * 1000 + part)))
+    }
+}
+
+/// An error of the page writer, with what people ask first where the disk is full.
+pub(super) fn reported(error: Error) -> Error {
+    let is_full = |cause: &io::Error| cause.kind() == ErrorKind::StorageFull;
+    match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
+        true => error.context("the disk is full; nothing was loaded"),
+        false => error,
     }
 }

@@ -10,29 +10,21 @@ mod place;
 mod schema;
 mod transfer;
 
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Result};
 use dyno_client::sqlite::{self, Api};
 use dyno_protocol::Build;
-use sqlite_pages::Pages;
 
-use crate::building::folder;
 use crate::error::Input;
-use crate::fill::Filled;
-use crate::pipeline::{ImportObserver, Rows};
+use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::Program;
-use crate::target::{Existing, Target, said_losses};
+use crate::target::{Existing, PageTarget, Program, Target, said_losses};
 use connection::Connection;
-use place::NewDatabase;
 use schema::{ForeignKeys, Insertion};
-
-pub(crate) use place::MAGIC;
 
 /// PRAGMAs of a database that is built next to its place. Without journal and sync nothing is written twice; locked for
 /// good, SQLite does not look for other users after each transaction; a limited page cache bounds the memory for
@@ -112,8 +104,8 @@ impl Sqlite {
     /// OR FAIL keeps the rows before one that is refused, so that a statement takes many. But the statements of the
     /// table's triggers would have to follow it in place of their own OR clauses, and a row whose trigger fails would
     /// stay in the table. So with triggers each row is a statement and SQLite takes a refused one back; where the table
-    /// itself says ON CONFLICT, OR ABORT keeps SQLite from losing a row by that. Of foreign keys SQLite judges a statement
-    /// as a whole, so there too each row is one.
+    /// itself says ON CONFLICT, OR ABORT keeps SQLite from losing a row by that. Of foreign keys SQLite judges a
+    /// statement as a whole, so there too each row is one.
     fn insertion(&self, existing: Existing) -> Insertion {
         let is_append = existing == Existing::Append;
         match is_append && self.has_triggers() {
@@ -128,6 +120,16 @@ impl Sqlite {
 
     fn is_fresh(&self) -> bool {
         !place::exists(&self.place)
+    }
+
+    /// True if dyno writes the pages of a table.
+    fn builds(&self, table: &Table, existing: Existing) -> bool {
+        self.may_build
+            && match existing {
+                Existing::Create => self.is_fresh(),
+                Existing::Append => self.bare.as_ref().is_some_and(|bare| transfer::fills(table, bare)),
+                Existing::Replace => false,
+            }
     }
 
     /// PRAGMAs for the safety that is requested of an existing database.
@@ -191,13 +193,8 @@ impl Target for Sqlite {
         true
     }
 
-    fn builds(&self, table: &Table, existing: Existing) -> bool {
-        self.may_build
-            && match existing {
-                Existing::Create => self.is_fresh(),
-                Existing::Append => self.bare.as_ref().is_some_and(|bare| transfer::fills(table, bare)),
-                Existing::Replace => false,
-            }
+    fn pages(&mut self, table: &Table, existing: Existing) -> Option<&mut dyn PageTarget> {
+        self.builds(table, existing).then_some(self as &mut dyn PageTarget)
     }
 
     fn added(&self) -> Option<u64> {
@@ -210,30 +207,6 @@ impl Target for Sqlite {
 
     fn never_build(&mut self) {
         self.may_build = false;
-    }
-
-    fn row_number(&self, table: &Table) -> Option<usize> {
-        schema::row_number(table)
-    }
-
-    fn folder(&self) -> PathBuf {
-        folder(&self.place).to_owned()
-    }
-
-    fn build(
-        &mut self,
-        table: &Table,
-        watch: &dyn ImportObserver,
-        fill: &dyn Fn(&Pages) -> Result<Filled>,
-        seal: &dyn Fn() -> Result<()>,
-    ) -> Result<Reached> {
-        if !self.is_fresh() {
-            return self.load_by_transfer(table, watch, fill, seal);
-        }
-        let fresh = NewDatabase::unnamed(&self.place)?;
-        fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(reported)?;
-        seal()?;
-        self.finish(fresh, watch)
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
@@ -316,14 +289,5 @@ impl Target for Sqlite {
             true => self.load_fresh(table, existing, rows, check),
             false => self.load_existing(table, existing, rows, check),
         }
-    }
-}
-
-/// An error of the page writer, with what people ask first where the disk is full.
-fn reported(error: Error) -> Error {
-    let is_full = |cause: &io::Error| cause.kind() == ErrorKind::StorageFull;
-    match error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
-        true => error.context("the disk is full; nothing was loaded"),
-        false => error,
     }
 }

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use nix::libc;
 
 use crate::building::{Building, folder};
+use crate::contents::SQLITE;
 use crate::error::BadInput;
 
 /// Bytes that gather before the kernel is asked to write them to the device.
@@ -115,10 +116,6 @@ impl NewDatabase {
     }
 }
 
-/// The bytes that every database of SQLite begins with, which is not encrypted
-/// (<https://sqlite.org/fileformat2.html>, section 1.3.1).
-pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
-
 /// Refuses what can be no database. An empty file can.
 pub fn check(place: &Path) -> Result<()> {
     let shown = place.display();
@@ -134,10 +131,10 @@ pub fn check(place: &Path) -> Result<()> {
     ensure!(data.is_file(), "{shown} is no file, so it can be no database");
     let mut beginning = Vec::new();
     let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
-    let read = file.take(MAGIC.len() as u64).read_to_end(&mut beginning);
+    let read = file.take(SQLITE.len() as u64).read_to_end(&mut beginning);
     read.with_context(|| format!("cannot read {shown}"))?;
     ensure!(
-        beginning.is_empty() || beginning == MAGIC,
+        beginning.is_empty() || beginning == SQLITE,
         "{shown} is no database of SQLite, or an encrypted one: dyno changes no such file"
     );
     Ok(())

@@ -9,11 +9,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use sqlite_pages::Pages;
 
+use super::Sqlite;
+use super::build::reported;
 use super::connection::Connection;
 use super::load::{in_transaction, interruptible};
 use super::place::Passing;
 use super::schema::quoted;
-use super::{Sqlite, reported};
 use crate::building::hidden;
 use crate::fill::Filled;
 use crate::pipeline::ImportObserver;

@@ -19,7 +19,7 @@ use nix::time::{ClockId, clock_gettime};
 use machine::Disk;
 use upkeep::Upkeep;
 
-/// How often counters are read. What they count between two readings is spread evenly.
+/// The interval between readings of counters. Their counts between two readings are spread evenly.
 const STEP: Duration = Duration::from_millis(500);
 
 /// The counters at one moment.
@@ -139,7 +139,7 @@ impl Readings {
 }
 
 /// Now, on the system's monotonic clock, in nanoseconds.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -24,7 +24,7 @@ use crate::machine;
 
 pub use table::render;
 
-/// How much a finding bears on measurement.
+/// The weight of a finding for measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -39,13 +39,13 @@ pub enum Level {
 /// One thing looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// What was looked at, as `file system`.
+    /// The subject, as `file system`.
     pub subject: String,
-    /// How much it bears on measurement.
+    /// Its weight for measurement.
     pub level: Level,
-    /// What was found, in a phrase.
+    /// The finding, in a phrase.
     pub found: String,
-    /// What it means or what to do; there for every warning.
+    /// Its meaning, or advice; there for every warning.
     pub advice: Option<String>,
 }
 

@@ -65,11 +65,10 @@ impl Counter {
     pub fn check(self) -> Result<()> {
         match self {
             Counter::Callgrind => {
-                installed("valgrind", "valgrind")?;
-                installed("setarch", "util-linux")
+                are_here("--counts", &[("valgrind", "valgrind"), ("setarch", "util-linux")])
             }
             Counter::Strace => {
-                installed("strace", "strace")?;
+                are_here("--counts", &[("strace", "strace")])?;
                 let traced = run("strace", &["-D", "-qq", "-o", "/dev/null", "true"]);
                 ensure!(
                     traced,
@@ -140,13 +139,17 @@ impl Counter {
     }
 }
 
+/// Checks that programs are here that something needs, each with the package that has it.
+///
 /// # Errors
-/// A program is not here, with the package that has it.
-fn installed(program: &str, package: &str) -> Result<()> {
-    ensure!(
-        run(program, &["--version"]),
-        "--counts needs {program}, which is not here; on Debian: apt-get install {package}"
-    );
+/// One is not, with the command that installs it.
+pub(super) fn are_here(what: &str, programs: &[(&str, &str)]) -> Result<()> {
+    for (program, package) in programs {
+        ensure!(
+            run(program, &["--version"]),
+            "{what} needs {program}, which is not here; on Debian: apt-get install {package}"
+        );
+    }
     Ok(())
 }
 

@@ -73,7 +73,7 @@ impl Runner<'_> {
     }
 }
 
-/// What each test took a contender in its newest trial.
+/// The time that each test took a contender in its newest trial.
 fn expected(run: &Run, contender: usize) -> Expected {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && !trial.is_extra());
     let samples = trials.flat_map(|trial| &trial.samples).map(|sample| &sample.sample);

@@ -5,7 +5,7 @@ use std::path::Path;
 use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
 use dyno_protocol::{Sample, Value};
-use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TrialRecord};
+use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TimeBudget, TrialRecord};
 
 use super::sustain::{RateSearch, sought};
 use super::{MAX_FAILURES, Runner, State, TrialSlot, TrialStep};
@@ -14,6 +14,7 @@ use crate::content::{Contents, Mapped, is_script};
 use crate::machine::cap;
 use crate::server::identified;
 use crate::trial::{Outcome, SampleSlices, Trial};
+use crate::waits::{Looks, WatchedClients};
 
 /// The facts about a trial that its runner did not report.
 #[derive(Debug, Default)]
@@ -69,19 +70,22 @@ impl Runner<'_> {
             }
         }
         let reported = trial.samples.into_iter().zip(answers);
-        let samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
-        let TrialSlot { block, latency, counter, began_ns } = when;
+        let mut samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
+        samples.iter_mut().for_each(|sample| sample.budget = self.budget(&trial.looks, &sample.sample));
+        let TrialSlot { block, latency, counter, watched, began_ns } = when;
         let (others, agents) = (trial.others, trial.agents);
         let record = TrialRecord {
             block,
             contender: index,
             latency,
             counted: counter.is_some(),
+            watched,
             began_ns,
             others,
             beat_ns,
             agents,
             samples,
+            plans: trial.plans,
             failure,
         };
         run.trials.push(record.clone());
@@ -124,10 +128,21 @@ impl Runner<'_> {
                 around: readings.of(&sample),
                 slices: cut.map(|cut| cut.slices),
                 beat_ns: cut.and_then(|cut| cut.beat_ns),
+                budget: None,
                 sample,
             }
         });
         records.collect()
+    }
+
+    /// How the time of a sample divides, by what dyno saw of the threads.
+    fn budget(&self, looks: &Looks, sample: &Sample) -> Option<TimeBudget> {
+        let asked = self.plan.test(&sample.test).and_then(|test| test.record.clients.as_ref());
+        let several = asked.map_or(1, |clients| u64::from(clients.clients));
+        let is_closed =
+            asked.is_some_and(|clients| clients.rate.is_none() && clients.think_ns.unwrap_or(0) == 0);
+        let threads = if sample.threads > 0 { sample.threads } else { several };
+        looks.budget(&sample.section, WatchedClients { threads, contend: is_closed && several > 1 })
     }
 
     /// Takes into the record which files a trial executed, by their content.

@@ -1,7 +1,7 @@
 //! The databases that a run leaves: of each contender the one of its newest trial that came to its end.
 //!
-//! While the run goes on, folders lie in the run's temporary folder, so that a run that is killed leaves nothing. At its end
-//! they are handed over to the user.
+//! While the run goes on, folders lie in the run's temporary folder, so that a run that is killed leaves nothing. At
+//! its end they are handed over to the user.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, Permissions};
@@ -15,7 +15,7 @@ use dyno_plan::Plan;
 
 use crate::scratch::Scratch;
 
-/// Where a database is.
+/// The place of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In a folder.
@@ -44,15 +44,15 @@ impl KeptDatabases {
         Ok(KeptDatabases { folder, places: BTreeMap::new() })
     }
 
-    /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other contender
-    /// has. A trial removes the database that the one before it left.
+    /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other
+    /// contender has. A trial removes the database that the one before it left.
     pub(super) fn name(&mut self, contender: usize, server: &mut ScratchServer) {
         server.scratch = format!("{}_{contender}", server.scratch);
         server.keep = true;
         self.places.insert(contender, Place::Server(server.scratch.clone()));
     }
 
-    /// What a contender left is gone.
+    /// The database that a contender left is gone.
     pub(super) fn forget(&mut self, contender: usize) {
         self.places.remove(&contender);
     }
@@ -75,8 +75,8 @@ impl KeptDatabases {
         Ok(())
     }
 
-    /// Moves the folders into a new one below `parent`, whose name begins with `stem`. Returns where the databases are, by
-    /// contender.
+    /// Moves the folders into a new one below `parent`, whose name begins with `stem`. Returns where the databases are,
+    /// by contender.
     ///
     /// # Errors
     /// There is no room for them, or no folder can be made.
@@ -123,7 +123,8 @@ fn hand_over(folder: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// Copies a folder with its regular files and folders. A link is not followed, and nothing else is a part of a database.
+/// Copies a folder with its regular files and folders. A link is not followed, and nothing else is a part of a
+/// database.
 fn copy(folder: &Path, to: &Path) -> Result<()> {
     DirBuilder::new().mode(0o700).create(to)?;
     for entry in fs::read_dir(folder)? {

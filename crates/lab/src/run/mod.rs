@@ -1,15 +1,17 @@
 //! A run: trials in interleaved blocks, until there are enough of them.
 //!
 //! Each block holds one trial of every contender, in an order drawn anew from the run's seed, so that
-//! drift of the machine falls on all alike. After the first block, those contenders that can ([`turns`]) have their trials
-//! side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and within one
-//! that is long: a crash loses seconds of work.
+//! drift of the machine falls on all alike. After the first block, those contenders that can ([`turns`]) have their
+//! trials side by side. Block 0 is warm-up, unless the run does without. The record is saved after every block, and
+//! within one that is long: a crash loses seconds of work.
 
+mod circumstances;
 mod counting;
 mod interleaved;
 mod keep;
 mod kept_databases;
 mod one_trial;
+mod plans;
 mod stop;
 mod sustain;
 mod turns;
@@ -32,13 +34,14 @@ use crate::metronome::Metronome;
 use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
+pub use circumstances::{can_fix_addresses, circumstances, under};
 pub use counting::Counter;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
 /// Trials of each contender in which every operation is timed by itself.
 const LATENCY_TRIALS: u32 = 3;
-/// How long a record may be unsaved while trials end.
+/// The longest time that a record may be unsaved while trials end.
 const UNSAVED: Duration = Duration::from_secs(10);
 /// Failures in a row after which a contender is tried no more.
 const MAX_FAILURES: u32 = 2;
@@ -49,16 +52,18 @@ pub trait Observer {
     fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
     /// The transactions of a contender (by position) are about to be probed for anomalies, before the first block.
     fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
+    /// What a contender (by position) and its server say to each other is about to be counted, before the first block.
+    fn traffic_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
-    /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the budget
-    /// as it is now.
+    /// [`USEFUL_TRIALS`] of each contender take longer than the budget that was asked for; the schedule holds the
+    /// budget as it is now.
     fn needs(&mut self, _time: Duration, _run: &Run) {}
     /// A trial of a contender (by position) begins.
     fn trial_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A test (by position) begins.
     fn test_begins(&mut self, _test: usize, _run: &Run) {}
-    /// What clients of the mix that runs did lately.
+    /// Recent work of clients of the mix that runs.
     fn interval(&mut self, _interval: &Interval, _run: &Run) {}
     /// A trial has ended and is part of the record.
     fn trial_ends(&mut self, _trial: &TrialRecord, _run: &Run) {}
@@ -70,44 +75,46 @@ pub trait Observer {
 
 /// The parts that a run needs besides its record.
 pub struct Runner<'a> {
-    /// What to do.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Where databases go.
+    /// The folder of databases.
     pub scratch: &'a Scratch,
-    /// How trials are run.
+    /// The conditions of trials.
     pub conduct: &'a TrialOptions,
     /// The servers of those contenders that need one.
     pub servers: &'a mut Servers,
-    /// Where the record is saved.
+    /// The file to which the record is saved.
     pub file: &'a mut Writer,
-    /// What is known of the durability of contenders.
+    /// The known durability of contenders.
     pub proofs: &'a Proofs,
     /// Decides whether the samples so far are enough; the verdict defines it, not this crate. The slice says for each
     /// contender whether a trial of it failed.
     pub is_precise: &'a dyn Fn(&Run, &[bool]) -> bool,
-    /// How many operations arrive in a second in the next trial of a contender (by position) in a test (by id); none where
+    /// The rate at which operations arrive in the next trial of a contender (by position) in a test (by id); none where
     /// its clients begin one as soon as they are free. The verdict defines this too.
     pub next_rate: &'a dyn Fn(&Run, usize, &str) -> Option<f64>,
     /// The databases of the newest trials, where they are kept.
     pub left: Option<&'a mut KeptDatabases>,
-    /// How often runners report what clients of a mix do, where they can; whole seconds.
+    /// The interval at which runners report what clients of a mix do, where they can; whole seconds.
     pub every: Option<Duration>,
     /// Receives what happens.
     pub observer: &'a mut dyn Observer,
 }
 
-/// When a trial is run, and how.
+/// The moment of a trial in the run, and its kind.
 #[derive(Debug, Clone, Copy)]
 struct TrialSlot {
     block: u32,
     latency: bool,
     /// What counts what the runner does.
     counter: Option<Counter>,
+    /// True if dyno looks at what its threads wait for, and asks for plans.
+    watched: bool,
     /// In nanoseconds since the run began.
     began_ns: u64,
 }
 
-/// What is known while a run goes on, beside its record.
+/// Facts that are known while a run goes on and stand in no trial.
 struct State {
     began: Instant,
     /// Failures in a row, by contender.
@@ -115,13 +122,19 @@ struct State {
     /// True if contenders may take turns by now: what that needs is known.
     turns: bool,
     metronome: Metronome,
-    /// What the files hold that trials executed.
+    /// The content of files that trials executed.
     contents: Contents,
 }
 
 impl State {
     fn when(&self, block: u32, latency: bool) -> TrialSlot {
-        TrialSlot { block, latency, counter: None, began_ns: nanoseconds(self.began.elapsed()) }
+        TrialSlot {
+            block,
+            latency,
+            counter: None,
+            watched: false,
+            began_ns: nanoseconds(self.began.elapsed()),
+        }
     }
 
     /// Those that have not failed too often.
@@ -130,7 +143,7 @@ impl State {
     }
 }
 
-/// What one trial came to.
+/// The result of one trial.
 enum TrialStep {
     Done,
     Stopped,
@@ -180,8 +193,10 @@ impl Runner<'_> {
             };
             if let Some(ended) = stop.decide(block, is_precise) {
                 run.ended = ended;
-                if let TrialStep::Done = self.latencies(run, &mut state)? {
-                    self.counts(run, &mut state)?;
+                if let TrialStep::Done = self.latencies(run, &mut state)?
+                    && let TrialStep::Done = self.counts(run, &mut state)?
+                {
+                    self.why(run, &mut state)?;
                 }
                 break;
             }
@@ -223,7 +238,7 @@ impl Runner<'_> {
         self.extra(run, state, trials, |state, block| state.when(block, true))
     }
 
-    /// After all others, the trials in which something around the runner counts.
+    /// After those, the trials in which something around the runner counts.
     fn counts(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
         let counts = run.schedule.counts;
         let counters = Counter::ALL.into_iter().filter(|counter| counts && counter.check().is_ok());
@@ -237,6 +252,12 @@ impl Runner<'_> {
         Ok(TrialStep::Done)
     }
 
+    /// After all others, the trial in which dyno looks at what the threads wait for.
+    fn why(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
+        let trials = u32::from(run.schedule.why);
+        self.extra(run, state, trials, |state, block| TrialSlot { watched: true, ..state.when(block, false) })
+    }
+
     /// Trials after the measured ones: `trials` blocks of them.
     fn extra(
         &mut self,
@@ -248,14 +269,13 @@ impl Runner<'_> {
         let last = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         for block in last + 1..=last + trials {
             self.save(run);
-            let mut order: Vec<usize> = state.alive().collect();
+            let kind = when(state, block);
+            // Before they are shuffled: the order follows from the seed and those that take part.
+            let mut order: Vec<usize> =
+                state.alive().filter(|&contender| self.takes_part(kind, contender)).collect();
             order.shuffle(&mut block_order(run.schedule.seed, block));
             for contender in order {
                 let when = when(state, block);
-                let contends = &self.plan.contenders[contender];
-                if when.counter.is_some_and(|counter| !counter.takes(contends)) {
-                    continue;
-                }
                 if let TrialStep::Stopped = self.trial(run, state, when, contender)? {
                     run.ended = Ended::Interrupted;
                     return Ok(TrialStep::Stopped);
@@ -264,6 +284,13 @@ impl Runner<'_> {
             run.elapsed_ns = nanoseconds(state.began.elapsed());
         }
         Ok(TrialStep::Done)
+    }
+
+    /// True if a contender has a trial of this kind.
+    fn takes_part(&self, kind: TrialSlot, contender: usize) -> bool {
+        let contender = &self.plan.contenders[contender];
+        kind.counter.is_none_or(|counter| counter.takes(contender))
+            && (!kind.watched || !contender.engine.harness)
     }
 
     /// Saves the record between trials. A failure is reported and the run goes on: what was saved before is
@@ -276,7 +303,7 @@ impl Runner<'_> {
 }
 
 /// Lets the file system come to rest, so that what one contender left to be written is not written
-/// during the next one's trial. The database is removed first: nobody needs it on the device.
+/// during the next one's trial. The database is removed first: no one needs it on the device.
 fn sync_scratch(directory: &Path) {
     let parent = directory.parent().map(Path::to_owned);
     let _ = std::fs::remove_dir_all(directory);
@@ -297,8 +324,8 @@ fn slicing(run: &Run, order: &[usize]) -> Vec<usize> {
     order.iter().copied().filter(|&index| run.contenders[index].apart.is_none()).collect()
 }
 
-/// The order in which a run's seed puts the trials of these contenders in a block, given in the order of their names. Those
-/// that take turns are at the place of the first of them.
+/// The order in which a run's seed puts the trials of these contenders in a block, given in the order of their names.
+/// Those that take turns are at the place of the first of them.
 pub fn order_of_block(run: &Run, block: u32, contenders: &[usize]) -> Vec<usize> {
     let mut order = contenders.to_vec();
     order.shuffle(&mut block_order(run.schedule.seed, block));
@@ -325,7 +352,7 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A seed for a run that names none: the time, which nobody chose.
+/// A seed for a run that names none: the time, which no one chose.
 pub fn fresh_seed() -> Result<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // Small enough to be exact in every JSON reader.

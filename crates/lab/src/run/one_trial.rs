@@ -4,15 +4,17 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
+use dyno_engine::Contender;
 use dyno_protocol::{Job, Work};
 use dyno_record::{ContenderRecord, Run};
 use tempfile::TempDir;
 
 use super::keep::FinishedTrial;
+use super::plans::PlanTests;
 use super::sustain::RateSearch;
 use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
-use crate::trial::{Outcome, Report, Trial};
+use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
 impl Runner<'_> {
     /// Runs one trial by itself and adds it to the record.
@@ -43,7 +45,7 @@ impl Runner<'_> {
         };
         let after = self.beat(state);
         if result.is_err() && self.conduct.interrupts.signal().is_some() {
-            // What the trial needs was about to start.
+            // dyno was about to start what the trial needs.
             return Ok(TrialStep::Stopped);
         }
         let (trial, seeking) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
@@ -62,8 +64,8 @@ impl Runner<'_> {
         self.conduct.agents.is_none().then(|| state.metronome.beat())?
     }
 
-    /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where these
-    /// are sought.
+    /// Reaches the contender's server, if it has one, and goes through the tests. Returns at which rates it did, where
+    /// these are sought.
     fn measure(
         &mut self,
         index: usize,
@@ -75,11 +77,11 @@ impl Runner<'_> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let counts = when.counter.map(|_| self.scratch.trial()).transpose()?;
-        let counts = when.counter.zip(counts.as_ref().map(TempDir::path));
+        let extra = (when.counter.is_some() || when.watched).then(|| self.scratch.trial()).transpose()?;
+        let counts = when.counter.zip(extra.as_ref().map(TempDir::path));
         let (contender, conduct) = match counts {
-            None => (contender.clone(), self.conduct.clone()),
             Some((counter, folder)) => (counter.around(contender, folder)?, counter.options(self.conduct)),
+            None => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
         };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
@@ -91,15 +93,17 @@ impl Runner<'_> {
         if let Some(served) = &served {
             self.conduct.serve(contender, &mut job, served, self.servers)?;
         }
-        if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
-            ask_for_intervals(&mut job, every);
-        }
-        if run.schedule.statements && contender.runner.statements {
-            ask_for_statements(&mut job);
-        }
+        self.ask_for_more(contender, run, &mut job);
+        let dialect = &contender.engine.dialect;
+        let plans = match &extra {
+            Some(folder) if when.watched => PlanTests::add_to(&mut job, dialect, folder.path())?,
+            _ => PlanTests::default(),
+        };
         let observer = &mut *self.observer;
         let mut trial = conduct.run_whole(contender, &job, served.as_ref(), |report| match report {
-            Report::Begins(test) => observer.test_begins(test, run),
+            Report::Begins(test) => {
+                plans.own(test).into_iter().for_each(|test| observer.test_begins(test, run));
+            }
             Report::Interval(interval) => observer.interval(&interval, run),
         })?;
         let started =
@@ -111,10 +115,23 @@ impl Runner<'_> {
             *message = format!("{message}; {death}");
         }
         trial.left.iter().for_each(|left| self.observer.warn(left));
+        if let Some(refused) = plans.take_from(&mut trial, dialect) {
+            self.observer.warn(&format!("{}: {refused}", contender.label));
+        }
         if let Some((counter, folder)) = counts {
             self.take_counts(counter, folder, &mut trial, &run.contenders[index]);
         }
         Ok((trial, seeking))
+    }
+
+    /// Has the runner report more than samples, where it can and the run asks for it.
+    fn ask_for_more(&self, contender: &Contender, run: &Run, job: &mut Job) {
+        if let Some(every) = self.every.filter(|_| contender.reports_intervals()) {
+            ask_for_intervals(job, every);
+        }
+        if run.schedule.statements && contender.runner.statements {
+            ask_for_statements(job);
+        }
     }
 
     /// Adds what was counted to the samples of a trial.

@@ -17,11 +17,11 @@ pub(super) struct RateSearch {
 }
 
 impl Runner<'_> {
-    /// Has operations arrive in the mixes of a job, at the rates that are next for a contender (by position); a mix without
-    /// a next rate stays as it is.
+    /// Has operations arrive in the mixes of a job, at the rates that are next for a contender (by position); a mix
+    /// without a next rate stays as it is.
     ///
     /// # Errors
-    /// What arrives cannot be written.
+    /// The arrivals cannot be written.
     pub(super) fn seek(
         &self,
         run: &Run,

@@ -48,8 +48,8 @@ pub fn decide(plan: &Plan, run: &mut Run) {
     leave_none_alone(run, |contender| &mut contender.apart_writing, why);
 }
 
-/// Gives the reason to those that have none of the kind and take turns, where fewer than two of them are contenders: the
-/// harness is none to compare with.
+/// Gives the reason to those that have none of the kind and take turns, where fewer than two of them are contenders:
+/// the harness is none to compare with.
 fn leave_none_alone(run: &mut Run, kind: Reason, why: &str) {
     let mut left: Vec<&mut ContenderRecord> =
         run.contenders.iter_mut().filter(|contender| contender.apart.is_none()).collect();
@@ -82,7 +82,7 @@ pub fn apart_for_all(run: &mut Run, why: &str) {
     run.contenders.iter_mut().for_each(|contender| contender.apart = Some(why.to_owned()));
 }
 
-/// Why the tests of a run leave no room for turns.
+/// The reason that the tests of a run leave no room for turns.
 fn all_apart(plan: &Plan) -> Option<String> {
     let has =
         |model: Model| plan.tests.iter().map(|test| &test.record).find(|test| test.model == model.name());
@@ -92,7 +92,7 @@ fn all_apart(plan: &Plan) -> Option<String> {
     has(Model::ImportFile).map(|test| format!("test {} imports a file, which is one piece", test.id))
 }
 
-/// Why nothing is known of a contender.
+/// The reason that nothing is known of a contender.
 fn unknown(run: &Run, contender: usize) -> Option<String> {
     let finished =
         |trial: &&dyno_record::TrialRecord| trial.contender == contender && trial.failure.is_none();

@@ -8,6 +8,7 @@ use std::process::Command;
 use dyno_engine::Argument;
 use dyno_protocol::Setting;
 
+use super::cluster::ClusterNode;
 use super::folders::Folders;
 use super::installation::Installation;
 use super::protocol;
@@ -27,11 +28,16 @@ pub fn init_command(installation: &Installation, arguments: &[Argument], data: &
 }
 
 /// The command that runs the server.
-pub fn start_command(installation: &Installation, settings: &[Setting], folders: &Folders) -> Command {
+pub fn start_command(
+    installation: &Installation,
+    settings: &[Setting],
+    folders: &Folders,
+    node: Option<&ClusterNode>,
+) -> Command {
     let mut command = installation.command(&installation.server);
     let socket = folders.sockets.join(protocol::socket(installation.engine.speaks));
     let quoted = quoted(folders.sockets.as_os_str());
-    let places = [
+    let mut places = vec![
         ("data", folders.data.as_os_str()),
         ("sockets", folders.sockets.as_os_str()),
         ("quoted_sockets", quoted.as_os_str()),
@@ -40,8 +46,14 @@ pub fn start_command(installation: &Installation, settings: &[Setting], folders:
         ("base", installation.base.as_os_str()),
         ("user", OsStr::new(&installation.start.user)),
     ];
+    if let Some(ClusterNode { places: addresses, .. }) = node {
+        places.push(("address", OsStr::new(&addresses.address)));
+        places.push(("first", OsStr::new(&addresses.first)));
+        places.push(("addresses", OsStr::new(&addresses.addresses)));
+    }
     let arguments = installation.start.start_arguments(settings);
-    command.args(arguments.iter().map(|argument| argument.filled(&places)));
+    let of_node = node.map_or(&[][..], ClusterNode::arguments);
+    command.args(arguments.iter().chain(of_node).map(|argument| argument.filled(&places)));
     command
 }
 

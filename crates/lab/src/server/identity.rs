@@ -19,7 +19,7 @@ type Known = HashMap<(String, Build), Option<String>>;
 /// By engine and build. A server's program does not change while dyno runs.
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// What an engine reported of itself, with the digest of its program where dyno starts it as a server.
+/// The identity that an engine reported, with the digest of its program where dyno starts it as a server.
 pub fn identified(contender: &Contender, hello: &Hello) -> Hello {
     let mut hello = hello.clone();
     if contender.url.is_none()

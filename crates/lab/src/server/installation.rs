@@ -190,7 +190,7 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Why no installation was found and what to do.
+/// The reason that no installation was found, with advice.
 fn explain(Wanted { engine, start }: Wanted, build: &Build, refused: &[String]) -> String {
     let ServerEngine { name, title, .. } = engine;
     let looked = match build {

@@ -12,6 +12,7 @@
 //! network; a server that runs already is never started, stopped or looked at.
 
 mod account;
+mod cluster;
 mod commands;
 mod copy;
 mod folders;
@@ -30,6 +31,7 @@ mod protocol;
 mod segments;
 mod template;
 
+pub use cluster::{Cluster, ClusterNetwork, ClusterOrder};
 pub use identity::identified;
 pub use install::{engines_folder, install, installed};
 pub use installation::Installation;

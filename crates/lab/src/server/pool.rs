@@ -1,4 +1,4 @@
-//! The private servers of a run, each started when a trial first needs it and kept for the next.
+//! The private servers and clusters of a run, each started when a trial first needs it and kept for the next.
 //!
 //! Trials run one after another, so never are two servers busy at once; but idle ones keep their memory.
 //! So no more are kept than fit into half of what was free when the run began; the one that was not used
@@ -10,8 +10,9 @@ use anyhow::Result;
 use dyno_engine::Memory;
 use dyno_launch::Interrupts;
 use dyno_protocol::{Secret, Setting};
-use dyno_record::Placement;
+use dyno_record::{ClusterShape, Placement};
 
+use super::cluster::{Cluster, ClusterOrder};
 use super::installation::Installation;
 use super::private::PrivateServer;
 use crate::machine::available_memory;
@@ -35,8 +36,15 @@ pub struct ServerPool {
 struct PooledServer {
     installation: Installation,
     settings: Vec<Setting>,
+    shape: Option<ClusterShape>,
     memory: u64,
-    server: PrivateServer,
+    cluster: Cluster,
+}
+
+impl PooledServer {
+    fn is(&self, installation: &Installation, settings: &[Setting], shape: Option<ClusterShape>) -> bool {
+        self.installation == *installation && self.settings == settings && self.shape == shape
+    }
 }
 
 impl ServerPool {
@@ -69,49 +77,55 @@ impl ServerPool {
         installation: &Installation,
         settings: &[Setting],
     ) -> Result<&mut PrivateServer> {
-        self.server_with_key(installation, settings, None)
+        self.cluster(installation, settings, None, None).map(Cluster::first)
     }
 
-    /// The same for an engine that encrypts its data by the run's key.
+    /// The same for a cluster, or for one server, and for an engine that encrypts its data by the run's key.
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn server_with_key(
+    pub fn cluster(
         &mut self,
         installation: &Installation,
         settings: &[Setting],
+        shape: Option<ClusterShape>,
         key: Option<&Secret>,
-    ) -> Result<&mut PrivateServer> {
-        let wanted = |kept: &PooledServer| kept.installation == *installation && kept.settings == settings;
+    ) -> Result<&mut Cluster> {
+        let wanted = |kept: &PooledServer| kept.is(installation, settings, shape);
         let found = self.servers.iter().position(wanted).map(|index| self.servers.remove(index));
-        let alive = found.and_then(|mut kept| kept.server.is_alive().then_some(kept));
+        let alive = found.and_then(|mut kept| kept.cluster.is_alive().then_some(kept));
         let kept = match alive {
             Some(kept) => kept,
             None => {
-                let memory = memory(&installation.start.memory, settings);
+                let nodes = shape.map_or(1, |shape| u64::from(shape.nodes));
+                let memory = memory(&installation.start.memory, settings) * nodes;
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
-                let server =
-                    PrivateServer::start_with_key(installation, settings, key, place, placement, interrupts)?;
+                let order = ClusterOrder { installation, settings, key, shape, place, placement, interrupts };
+                let cluster = Cluster::start(order)?;
                 PooledServer {
                     installation: installation.clone(),
                     settings: settings.to_vec(),
+                    shape,
                     memory,
-                    server,
+                    cluster,
                 }
             }
         };
         self.servers.push(kept);
         let last = self.servers.len() - 1;
-        Ok(&mut self.servers[last].server)
+        Ok(&mut self.servers[last].cluster)
     }
 
     /// Describes how the server of an installation with settings ended, with the end of its log, if there was one
     /// and it has ended.
-    pub fn death(&mut self, installation: &Installation, settings: &[Setting]) -> Option<String> {
-        let wanted =
-            |kept: &&mut PooledServer| kept.installation == *installation && kept.settings == settings;
-        self.servers.iter_mut().find(wanted)?.server.death()
+    pub fn death(
+        &mut self,
+        installation: &Installation,
+        settings: &[Setting],
+        shape: Option<ClusterShape>,
+    ) -> Option<String> {
+        self.servers.iter_mut().find(|kept| kept.is(installation, settings, shape))?.cluster.death()
     }
 
     /// Stops servers until another fits.

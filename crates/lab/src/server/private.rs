@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{ScratchServer, ServerEngine, Start};
+use dyno_engine::{ClusterStart, ScratchServer, ServerEngine, Start};
 use dyno_launch::{Guard, Interrupts, placed, stopped_descendants};
 use dyno_protocol::{Secret, Server, Setting};
 use dyno_record::Placement;
@@ -20,7 +20,9 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::account::Account;
+use super::cluster::ClusterNode;
 use super::commands::start_command;
+use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
 use super::key_file::KeyFile;
@@ -41,6 +43,59 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("it was not ready within {0} s; {1}")]
 pub struct NotReady(u64, String);
 
+/// What a server is started with.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerOrder<'a> {
+    /// The programs.
+    pub installation: &'a Installation,
+    /// The settings.
+    pub settings: &'a [Setting],
+    /// The key of the data.
+    pub key: Option<&'a Secret>,
+    /// The placement of its processes.
+    pub placement: &'a Placement,
+    /// By which its start is ended.
+    pub interrupts: &'a Interrupts,
+    /// Its part in a cluster; `None` for a server alone.
+    pub node: Option<&'a ClusterNode>,
+}
+
+/// The data with which a server begins.
+#[derive(Debug, Clone, Copy)]
+pub enum FirstData<'a> {
+    /// An empty data folder that is made for it.
+    Made,
+    /// A folder that becomes its own.
+    Left(&'a Path),
+    /// A copy of a folder.
+    Copy(&'a Path),
+}
+
+/// An empty data folder that all nodes of a cluster begin with.
+#[derive(Debug)]
+pub struct Seed(Folders);
+
+impl Seed {
+    /// Makes it in a folder of dyno's own.
+    ///
+    /// # Errors
+    /// The engine cannot make one.
+    pub fn make(order: ServerOrder, place: &Path) -> Result<Seed> {
+        let engine = &order.installation.engine;
+        let account = Account::for_server(&order.installation.start.account)?;
+        account.check_way(&order.installation.server)?;
+        let folders =
+            Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
+        template::fill(order.installation, order.settings, &account, &folders, order.interrupts)?;
+        Ok(Seed(folders))
+    }
+
+    /// The folder.
+    pub fn data(&self) -> &Path {
+        &self.0.data
+    }
+}
+
 /// A running server. Dropped, it is stopped and its folders are removed.
 #[derive(Debug)]
 pub struct PrivateServer {
@@ -55,6 +110,8 @@ pub struct PrivateServer {
     segments: Option<Segments>,
     /// By which its start is ended.
     interrupts: Interrupts,
+    /// Its part in a cluster.
+    node: Option<ClusterNode>,
     folders: Folders,
     // Last: while folders are there, so is the guard.
     guard: Guard,
@@ -94,13 +151,21 @@ impl PrivateServer {
         placement: &Placement,
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
-        let name = format!("{} {}", installation.engine.title, installation.version);
-        start(installation, settings, key, None, place, placement, interrupts)
-            .with_context(|| format!("cannot start a private server of {name}"))
+        let order = ServerOrder { installation, settings, key, placement, interrupts, node: None };
+        PrivateServer::begin(order, FirstData::Made, place)
+    }
+
+    /// Starts a server, alone or as a node of a cluster, on data.
+    ///
+    /// # Errors
+    /// As for [`PrivateServer::start`].
+    pub fn begin(order: ServerOrder, data: FirstData, place: &Path) -> Result<PrivateServer> {
+        let name = format!("{} {}", order.installation.engine.title, order.installation.version);
+        start(order, data, place).with_context(|| format!("cannot start a private server of {name}"))
     }
 
     /// Starts a server on data that another one left, with the key by which they are encrypted: a folder, on the file
-    /// system of `place`, which becomes the server's own. Data whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
+    /// system of `place`, which becomes the server's own. FirstData whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
     ///
     /// # Errors
     /// As for [`PrivateServer::start`].
@@ -114,7 +179,8 @@ impl PrivateServer {
         interrupts: &Interrupts,
     ) -> Result<PrivateServer> {
         let name = format!("{} {}", installation.engine.title, installation.version);
-        start(installation, settings, key, Some(data), place, placement, interrupts)
+        let order = ServerOrder { installation, settings, key, placement, interrupts, node: None };
+        start(order, FirstData::Left(data), place)
             .with_context(|| format!("cannot start a private server of {name} on its data"))
     }
 
@@ -132,7 +198,18 @@ impl PrivateServer {
         self.stop();
         self.segments = None;
         let account = Account::for_server(&self.how.account)?;
-        self.child = launch(installation, settings, key, &account, &self.folders, placement)?;
+        let node = self.node.as_ref().zip(self.how.cluster.as_ref());
+        self.node = node.map(|(node, cluster)| node.returning(cluster));
+        let interrupts = self.interrupts.clone();
+        let order = ServerOrder {
+            installation,
+            settings,
+            key,
+            placement,
+            interrupts: &interrupts,
+            node: self.node.as_ref(),
+        };
+        self.child = launch(order, &account, &self.folders)?;
         self.ended = None;
         self.guard = Guard::watch(self.child.id(), self.how.death, &self.folders.all())?;
         self.wait_until_ready()
@@ -141,6 +218,11 @@ impl PrivateServer {
     /// The folder that holds everything of the server.
     pub fn folder(&self) -> &Path {
         self.folders.whole()
+    }
+
+    /// What servers of its engine need to be nodes of a cluster.
+    pub fn cluster_start(&self) -> Option<&ClusterStart> {
+        self.how.cluster.as_ref()
     }
 
     /// Its data, within that.
@@ -153,7 +235,7 @@ impl PrivateServer {
         let speaks = self.engine.speaks;
         let server = protocol::connection(speaks, &self.folders, &self.how.user);
         let server = Server { process: Some(self.process()), ..server };
-        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false }
+        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
     }
 
     /// The version that its program reports.
@@ -227,7 +309,7 @@ impl PrivateServer {
             if let Some(status) = self.ended() {
                 bail!("it {}; {}", describe(status), self.log_end());
             }
-            if protocol::is_ready(self.engine.speaks, &self.folders) {
+            if protocol::is_ready(self.engine.speaks, &self.folders) && self.has_joined() {
                 self.note_segments();
                 return Ok(());
             }
@@ -237,6 +319,12 @@ impl PrivateServer {
             }
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// True if it is no node of a cluster, or takes part in it.
+    fn has_joined(&self) -> bool {
+        let log = || fs::read(&self.folders.log).unwrap_or_default();
+        self.node.as_ref().is_none_or(|node| node.has_joined(&log()))
     }
 
     /// Notes its shared memory, if that has not been done: a server that is killed before it is ready leaves it too.
@@ -260,51 +348,63 @@ impl Drop for PrivateServer {
     }
 }
 
-fn start(
-    installation: &Installation,
-    settings: &[Setting],
-    key: Option<&Secret>,
-    data: Option<&Path>,
-    place: &Path,
-    placement: &Placement,
-    interrupts: &Interrupts,
-) -> Result<PrivateServer> {
+fn start(order: ServerOrder, data: FirstData, place: &Path) -> Result<PrivateServer> {
+    let ServerOrder { installation, interrupts, .. } = order;
     interrupts.check()?;
     let (engine, how) = (installation.engine.clone(), installation.start.clone());
     let account = Account::for_server(&how.account)?;
     account.check_way(&installation.server)?;
     let folders = Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
-    match data {
-        Some(data) => fs::rename(data, &folders.data)
-            .with_context(|| format!("cannot take the data in {}", data.display()))?,
-        None => template::fill(installation, settings, &account, &folders, interrupts)?,
-    }
-    let mut child = launch(installation, settings, key, &account, &folders, placement)?;
+    fill(order, data, &account, &folders)?;
+    let mut child = launch(order, &account, &folders)?;
     let guard = Guard::watch(child.id(), how.death, &folders.all()).inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })?;
     let version = installation.version.clone();
-    let interrupts = interrupts.clone();
+    let (interrupts, node) = (interrupts.clone(), order.node.cloned());
     let segments = None;
-    let mut server =
-        PrivateServer { engine, how, version, child, ended: None, segments, interrupts, folders, guard };
+    let mut server = PrivateServer {
+        engine,
+        how,
+        version,
+        child,
+        ended: None,
+        segments,
+        interrupts,
+        node,
+        folders,
+        guard,
+    };
     server.wait_until_ready()?;
     Ok(server)
 }
 
+/// Puts the data in their place.
+fn fill(order: ServerOrder, data: FirstData, account: &Account, folders: &Folders) -> Result<()> {
+    match data {
+        FirstData::Left(left) => {
+            return fs::rename(left, &folders.data)
+                .with_context(|| format!("cannot take the data in {}", left.display()));
+        }
+        FirstData::Made => {
+            template::fill(order.installation, order.settings, account, folders, order.interrupts)?
+        }
+        FirstData::Copy(seed) => copy_folder(seed, &folders.data, Some(account), Zeros::Written)
+            .with_context(|| format!("cannot copy the empty data folder to {}", folders.data.display()))?,
+    }
+    let Some(node) = order.node else { return Ok(()) };
+    node.complete(&folders.data, account).context("cannot make a node's data folder of an empty one")?;
+    // No trial pays for writing it.
+    nix::unistd::syncfs(File::open(folders.whole())?).context("cannot write out the data folder")
+}
+
 /// Starts the program on a data folder that is there.
-fn launch(
-    installation: &Installation,
-    settings: &[Setting],
-    key: Option<&Secret>,
-    account: &Account,
-    folders: &Folders,
-    placement: &Placement,
-) -> Result<Child> {
+fn launch(order: ServerOrder, account: &Account, folders: &Folders) -> Result<Child> {
+    let ServerOrder { installation, settings, key, placement, node, .. } = order;
     let how = &installation.start;
     let output = File::create(&folders.log).context("cannot make the server's log")?;
-    let mut command = start_command(installation, settings, folders);
+    let mut command = start_command(installation, settings, folders, node);
     let gift = how.key.as_ref().zip(key);
     let key_file = gift.map(|(gift, key)| KeyFile::new(gift, key)).transpose()?;
     if let Some(file) = &key_file {
@@ -312,6 +412,9 @@ fn launch(
     }
     command.current_dir(folders.whole()).stdout(output.try_clone()?).stderr(output);
     placed::prepare(placement, &mut command).context("cannot place the server")?;
+    if let Some(node) = node {
+        node.namespace.enter(&mut command);
+    }
     account.prepare(&mut command, how.death);
     command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
 }

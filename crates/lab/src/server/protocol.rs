@@ -30,6 +30,7 @@ pub fn connection(speaks: Protocol, folders: &Folders, user: &str) -> Server {
         database,
         options: Default::default(),
         process: None,
+        further: Vec::new(),
     }
 }
 

@@ -9,25 +9,25 @@ use dyno_protocol::{Build, Hello, Job};
 
 use super::{Outcome, Report, Servers, Trial, TrialOptions};
 
-/// What came of asking.
+/// The outcome of asking.
 #[derive(Debug)]
 pub enum Reply {
     /// It is at hand.
     Here(Box<Hello>),
-    /// What is missing, and how it is had.
+    /// The missing thing, with advice.
     Missing(String),
     /// Its runner broke off before it could report what is missing: it crashed, hung or wrote nonsense.
     Broken {
         /// The failure.
         why: String,
-        /// Which database may be left at a URL, in a sentence.
+        /// The database that may be left at a URL, in a sentence.
         left: Option<String>,
     },
     /// A signal came meanwhile. The sentence says which database may be left at a URL.
     Interrupted(Option<String>),
 }
 
-/// How long the removal of a database may be silent: with it, an interrupted run ends within a minute.
+/// The longest silence while a database is removed: with it, an interrupted run ends within a minute.
 const TO_TIDY: Duration = Duration::from_secs(20);
 
 impl TrialOptions {
@@ -87,8 +87,8 @@ impl TrialOptions {
         Ok(trial)
     }
 
-    /// Removes a database by a job for that. An interrupt does not keep it from that. Returns false where it did not come to
-    /// its end.
+    /// Removes a database by a job for that. An interrupt does not keep it from that. Returns false where it did not
+    /// come to its end.
     fn tidy(&self, contender: &Contender, removal: &Job) -> bool {
         let timeout = self.timeout.min(TO_TIDY);
         let conduct = TrialOptions { interrupts: Interrupts::default(), timeout, ..self.clone() };

@@ -260,7 +260,7 @@ fn add_up(trial: &mut Trial, test: usize, others: &[Sample], server: Option<Cost
     sum.section.server = server;
 }
 
-/// Why a sample is of no operation, if it is.
+/// The reason that a sample is of no operation, if it is.
 fn nothing_done(sample: &Sample) -> Option<String> {
     let why = sample.classes.iter().map(|class| class.failure.as_str()).find(|why| !why.is_empty());
     let why = why.map_or_else(String::new, |why| format!(": {why}"));

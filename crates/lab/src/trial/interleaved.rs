@@ -61,8 +61,8 @@ pub struct SampleSlices {
 
 impl TrialOptions {
     /// Runs trials side by side. Their tests are those of `tests`, in this order, but for what one of them lacks.
-    /// `on_test` receives the place of a test in that list as it begins. Where members do tests by themselves, `settle` is
-    /// called before each of them and before the others, so that none waits for what another left to be written.
+    /// `on_test` receives the place of a test in that list as it begins. Where members do tests by themselves, `settle`
+    /// is called before each of them and before the others, so that none waits for what another left to be written.
     ///
     /// One that fails leaves the others working. If a signal asks the run to stop, all are interrupted.
     pub fn run_together(
@@ -157,7 +157,8 @@ impl Stage<'_> {
         }
     }
 
-    /// What each of some tests takes the quickest of some; the harness, which takes almost no time, does not count.
+    /// The time that each of some tests takes the quickest of some; the harness, which takes almost no time, does not
+    /// count.
     fn quickest(&self, seats: &[usize], tests: Range<usize>) -> Vec<Pace> {
         let members = || {
             seats.iter().map(|&seat| &self.members[seat]).filter(|member| !member.contender.engine.harness)
@@ -169,8 +170,8 @@ impl Stage<'_> {
         self.tests[tests].iter().map(quickest).collect()
     }
 
-    /// One round: the turns of some of the runners, and a beat of the metronome if the round has one, in a random order.
-    /// Returns the beat.
+    /// One round: the turns of some of the runners, and a beat of the metronome if the round has one, in a random
+    /// order. Returns the beat.
     fn play(
         &mut self,
         seats: &[usize],
@@ -202,7 +203,7 @@ impl Stage<'_> {
     }
 }
 
-/// When the metronome beats: rarely enough that its work takes little of the time and of the caches of the slices.
+/// The moments of the metronome: rarely enough that its work takes little of the time and of the caches of the slices.
 struct Pulse {
     /// The expected time of the quickest contender since the last beat, in nanoseconds.
     since_ns: f64,

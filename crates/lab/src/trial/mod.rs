@@ -23,30 +23,31 @@ use dyno_engine::Contender;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
-use dyno_record::{AgentShare, Answer, Others, Placement, Sharing};
+use dyno_record::{AgentShare, Answer, Others, Placement, Sharing, StatementPlan};
 
 use crate::around::{ActivityMonitor, Readings};
 use crate::content::Mapped;
 use crate::interference::Watched;
 use crate::placement;
 use crate::scratch::Scratch;
+use crate::waits::{Looks, WaitWatch};
 use running::{Pause, Running};
 
 pub use ask::Reply;
 pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
 pub use rounds::Pace;
-pub use servers::Servers;
+pub use servers::{InspectedServer, Servers};
 
-/// What came out of a trial.
+/// The result of a trial.
 #[derive(Debug, Default)]
 pub struct Trial {
-    /// Who answered; none if the runner failed before.
+    /// The identity of the runner; none if the runner failed before.
     pub hello: Option<Hello>,
     /// The samples, in the order of the tests.
     pub samples: Vec<Sample>,
     /// The answers of the same tests.
     pub answers: Vec<Answer>,
-    /// Which files its runner had mapped as code once it greeted.
+    /// The files that its runner had mapped as code once it greeted.
     pub(crate) mapped: Mapped,
     /// The same of the server, where dyno started one.
     pub(crate) server: Option<Mapped>,
@@ -54,15 +55,19 @@ pub struct Trial {
     pub others: Option<Others>,
     /// The work of each agent, where agents drove the clients.
     pub agents: Vec<AgentShare>,
-    /// What else went on meanwhile.
+    /// Activity of others meanwhile.
     pub(crate) readings: Readings,
-    /// How it ended.
+    /// The plans of the tests' read statements, where dyno asked for them.
+    pub(crate) plans: Vec<StatementPlan>,
+    /// What its threads and its server's did, where dyno looked.
+    pub(crate) looks: Looks,
+    /// Its ending.
     pub outcome: Outcome,
     /// True if the runner may have reached its engine: it greeted, or it ended without a word about why it did not.
     pub may_have_connected: bool,
     /// True if the runner came to its end, and dyno does not take what it did.
     pub(crate) is_refused: bool,
-    /// Which database may be left on a server at a URL, in a sentence for the user.
+    /// The database that may be left on a server at a URL, in a sentence for the user.
     pub left: Option<String>,
 }
 
@@ -91,16 +96,16 @@ impl Trial {
     }
 }
 
-/// What a runner reports while a trial goes on.
+/// A report of a runner while a trial goes on.
 #[derive(Debug)]
 pub enum Report {
     /// A test begins, by its number from 0.
     Begins(usize),
-    /// What clients of its mix did lately.
+    /// Recent work of clients of its mix.
     Interval(Interval),
 }
 
-/// How a trial ended.
+/// The ending of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// All tests are done.
@@ -110,28 +115,30 @@ pub enum Outcome {
     Failed {
         /// The test in which it happened.
         test: Option<String>,
-        /// What happened, for people.
+        /// The cause, for people.
         message: String,
     },
-    /// Somebody asked the run to stop; the trial does not count.
+    /// The run was asked to stop; the trial does not count.
     Interrupted,
 }
 
-/// How to run trials, the same for all of a run.
+/// The conditions of trials, the same for all of a run.
 #[derive(Debug, Clone)]
 pub struct TrialOptions {
-    /// Where runners and dyno run.
+    /// The CPUs of runners and dyno.
     pub placement: Placement,
-    /// Where clients of servers and the servers run.
+    /// The CPUs of clients of servers and of the servers.
     pub sharing: Sharing,
-    /// How long a runner may be silent: the longest time for one test.
+    /// The longest silence of a runner: the longest time for one test.
     pub timeout: Duration,
-    /// How many bytes of memory a runner may use; none: as many as there are.
+    /// Bytes of memory that a runner may use; none: as many as there are.
     pub memory_bytes: Option<u64>,
-    /// How the run is asked to stop.
+    /// The request to stop the run.
     pub interrupts: Interrupts,
     /// The agents that drive the clients of mixes that are divided; none: processes of this machine do.
     pub agents: Option<AgentPool>,
+    /// Whether dyno looks at what the threads of runners and servers wait for.
+    pub watches: bool,
 }
 
 impl TrialOptions {
@@ -144,6 +151,7 @@ impl TrialOptions {
             memory_bytes: None,
             interrupts: Interrupts::default(),
             agents: None,
+            watches: false,
         })
     }
 
@@ -182,7 +190,10 @@ impl TrialOptions {
         let before = watched.moment();
         let mut running = Running::start(self, &contender.runner.command(), contender, text, job)?;
         let watch = ActivityMonitor::begin(job);
+        let server = job.server.as_ref().and_then(|server| server.process);
+        let waits = running.process().filter(|_| self.watches).map(|runner| WaitWatch::begin(runner, server));
         running.go_on(&mut on_report);
+        let looks = waits.map(WaitWatch::end).unwrap_or_default();
         let by_agents = running.agents.is_some();
         let trial = running.finish();
         let readings = watch.end();
@@ -191,7 +202,7 @@ impl TrialOptions {
             return Ok(trial);
         }
         let others = before.zip(watched.moment()).map(|(before, after)| watched.others(&before, &after));
-        Ok(Trial { others, readings, ..trial })
+        Ok(Trial { others, readings, looks, ..trial })
     }
 
     /// Runs a trial of a job with turns; `give` says how many operations each turn has, by how far the runner is.
@@ -208,7 +219,7 @@ impl TrialOptions {
         Ok(running.finish())
     }
 
-    /// Where the runner of a job runs.
+    /// The CPUs of the runner of a job.
     fn place(&self, job: &Job) -> Placement {
         match &job.server {
             None => self.placement.clone(),

@@ -1,12 +1,13 @@
 //! The way of clients to their servers, on which dyno makes each round trip longer.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{Protocol, ScratchServer};
 use dyno_protocol::Server;
-use dyno_wire::{Proxy, ServerPlace};
+use dyno_wire::{Inspector, Proxy, ServerPlace};
 
 /// The socket's name in PostgreSQL's folder of sockets, but for the port.
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
@@ -19,7 +20,9 @@ const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode",
 #[derive(Debug)]
 pub struct Network {
     round_trip: Duration,
-    /// Where their sockets are.
+    /// Sees all bytes, if there is one.
+    inspector: Option<Arc<dyn Inspector>>,
+    /// The folder of their sockets.
     folder: PathBuf,
     proxies: Vec<(ServerPlace, Proxy)>,
 }
@@ -27,7 +30,12 @@ pub struct Network {
 impl Network {
     /// Adds `round_trip` to each round trip. `folder` is a folder of the run.
     pub fn new(round_trip: Duration, folder: &Path) -> Network {
-        Network { round_trip, folder: folder.to_owned(), proxies: Vec::new() }
+        Network { round_trip, inspector: None, folder: folder.to_owned(), proxies: Vec::new() }
+    }
+
+    /// The same with an inspector of all bytes.
+    pub fn inspected(self, inspector: Arc<dyn Inspector>) -> Network {
+        Network { inspector: Some(inspector), ..self }
     }
 
     /// The same server, reached through a proxy.
@@ -35,6 +43,10 @@ impl Network {
     /// # Errors
     /// There is no proxy for it: its clients would compare the proxy's name with the server's certificate.
     pub fn through(&mut self, served: ScratchServer) -> Result<ScratchServer> {
+        ensure!(
+            served.server.further.is_empty(),
+            "--delay leads clients to one server, and reach=any to all nodes of a cluster: leave one of them out"
+        );
         let place = place(served.speaks, &served.server);
         check(&served.server, &place)?;
         let known = self.proxies.iter().position(|(known, _)| *known == place);
@@ -48,7 +60,8 @@ impl Network {
                     }
                     _ => SOCKET.to_owned(),
                 };
-                let proxy = Proxy::start(place.clone(), self.round_trip, &self.folder, &socket)?;
+                let inspector = self.inspector.clone();
+                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &self.folder, &socket)?;
                 self.proxies.push((place, proxy));
                 self.proxies.len() - 1
             }
@@ -58,7 +71,7 @@ impl Network {
     }
 }
 
-/// Where a server accepts connections.
+/// The address at which a server accepts connections.
 fn place(speaks: Protocol, server: &Server) -> ServerPlace {
     let usual = match speaks {
         Protocol::Postgres => 5432,
@@ -95,7 +108,7 @@ fn check(server: &Server, place: &ServerPlace) -> Result<()> {
         .any(|(name, mode)| server.options.get(*name).is_some_and(|value| value.eq_ignore_ascii_case(mode)));
     ensure!(
         !compares || matches!(place, ServerPlace::Socket(_)),
-        "--delay leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
+        "dyno's proxy leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
          certificate; verify-ca (VERIFY_CA of MySQL) checks the certificate without the name"
     );
     Ok(())
@@ -108,7 +121,16 @@ mod tests {
     fn server(host: &str, port: Option<u16>, options: &[(&str, &str)]) -> Server {
         let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let user = "u".to_owned();
-        Server { host: host.into(), port, user, password: None, database: None, options, process: None }
+        Server {
+            host: host.into(),
+            port,
+            user,
+            password: None,
+            database: None,
+            options,
+            process: None,
+            further: Vec::new(),
+        }
     }
 
     #[test]

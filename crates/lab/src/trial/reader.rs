@@ -9,10 +9,10 @@ use dyno_record::Answer;
 use super::running::OutputEnd;
 use super::{Outcome, Report, Trial};
 
-/// How much of a runner's message is kept, in characters: an engine may quote a whole statement or value.
+/// The part of a runner's message that is kept, in characters: an engine may quote a whole statement or value.
 const LONGEST_MESSAGE: usize = 10_000;
 
-/// What the contract allows next.
+/// The events that the contract allows next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Hello,
@@ -27,7 +27,7 @@ enum State {
 }
 
 impl State {
-    /// Where in the conversation it is.
+    /// The position in the conversation.
     fn place(self) -> &'static str {
         match self {
             State::Hello => "before `hello`",
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// What a line means for who reads it.
+/// The meaning of a line for its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventMeaning {
     /// More comes.
@@ -80,16 +80,16 @@ pub struct Reader {
     phase: ClientPhase,
     /// True if the job has turns.
     turns: bool,
-    /// Whether a test of the job asks for intervals.
+    /// True if a test of the job asks for intervals.
     intervals: bool,
     /// True if the job asks for answers only.
     answers_only: bool,
-    /// Whose server it is: its protocol, and the user.
+    /// The server's protocol, and the user.
     server: Option<(Protocol, String)>,
     state: State,
-    /// How many operations of the test were done when the runner last waited.
+    /// The number of the test's operations that were done when the runner last waited.
     waited: Option<u64>,
-    /// What was read.
+    /// The events that were read.
     pub trial: Trial,
 }
 
@@ -225,7 +225,7 @@ impl Reader {
         self.state == State::Between && self.trial.samples.is_empty()
     }
 
-    /// Which of a mix's clients the process has, in the test at work or to come.
+    /// The part of a mix's clients that the process has, in the test at work or to come.
     fn part(&self) -> Option<ClientPart> {
         self.parts.get(self.trial.samples.len()).copied().flatten()
     }
@@ -238,7 +238,7 @@ impl Reader {
         }
         match joins.or_else(|| self.part().filter(|_| self.state == State::Running)) {
             None => "the runner".to_owned(),
-            Some(part) => format!("client {} of {}, a process of its own,", part.before + 1, part.of),
+            Some(part) => format!("client {} of {}, a separate process,", part.before + 1, part.of),
         }
     }
 
@@ -294,7 +294,7 @@ impl Reader {
         self.next_test().filter(|_| self.state == State::Running).cloned()
     }
 
-    /// What is wrong when the output has ended, if anything is.
+    /// The fault when the output has ended, if there is one.
     pub fn trouble_at_end(&self, success: bool, describe: impl Fn() -> String) -> Option<String> {
         match self.state {
             // The runner has reported what is wrong.

@@ -1,5 +1,5 @@
-//! A trial at work: its processes and what they have said so far. There is one, and where several share the clients of a mix
-//! there are more while that goes on.
+//! A trial at work: its processes and what they have said so far. There is one, and where several share the clients of
+//! a mix there are more while that goes on.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,19 +34,19 @@ pub struct Running {
     cap: Option<Arc<MemoryCap>>,
     /// The number of processes started so far.
     started: usize,
-    /// How long the runner may be silent in each test of the job, and outside of them.
+    /// The longest silence of the runner in each test of the job, and outside of them.
     timeouts: Vec<Duration>,
     timeout: Duration,
-    /// How long each test of the job takes at least: the runner is silent meanwhile.
+    /// The time that each test of the job takes at least: the runner is silent meanwhile.
     lasts: Vec<Duration>,
-    /// Why nothing more is read.
+    /// The reason that nothing more is read.
     over: Option<OutputEnd>,
 }
 
 /// A process of a trial.
 pub(super) struct Member {
     number: usize,
-    /// Which of several processes it is, and of which agent.
+    /// The number of the process among several, and its agent.
     pub rank: usize,
     process: Worker,
     pub reader: Reader,
@@ -67,11 +67,11 @@ impl Member {
     }
 }
 
-/// How many times as long as other tests one may take that waits for an engine to do what it has put off: nobody knows
+/// The factor by which a test that waits for deferred work of an engine may take longer than others: no one knows
 /// beforehand how much that is.
 const SETTLES: u32 = 12;
 
-/// Why a trial goes no further for now.
+/// The reason that a trial goes no further for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// The runner waits for a turn.
@@ -80,13 +80,13 @@ pub enum Pause {
     Over,
 }
 
-/// How the reading of a runner's output came to its end.
+/// The end of reading a runner's output.
 pub(super) enum OutputEnd {
     /// With the last event, or the end of the output.
     Ended,
     /// The runner misbehaved, in words.
     Trouble(String),
-    /// Somebody asked the run to stop.
+    /// The run was asked to stop.
     Interrupted,
 }
 
@@ -168,7 +168,7 @@ impl Running {
         Process::start(&self.command, &own, &self.placement, self.cap.clone(), (&self.inbox, number))
     }
 
-    /// Gives a turn of so many operations to a runner that waits for one.
+    /// Gives a turn of this many operations to a runner that waits for one.
     pub fn give(&self, operations: u64) -> Result<()> {
         self.members[0].send(&SliceGrant { operations })
     }
@@ -202,6 +202,11 @@ impl Running {
         };
         self.over = Some(over);
         Pause::Over
+    }
+
+    /// The number of the runner's process, if it is on this machine.
+    pub fn process(&self) -> Option<u32> {
+        self.members[0].process.identity().map(|(process, _)| process)
     }
 
     fn reader(&self) -> &Reader {
@@ -288,7 +293,7 @@ impl Running {
             return Trial::default();
         };
         let contender = self.contender;
-        // What waits for a turn sees that there is none.
+        // A runner that waits for a turn sees that there is none.
         process.end_input();
         let trouble = match self.over {
             None | Some(OutputEnd::Interrupted) => {

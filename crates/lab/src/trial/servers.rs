@@ -3,16 +3,43 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dyno_engine::{Contender, ScratchServer};
 use dyno_launch::Interrupts;
 use dyno_record::{Placement, Sharing};
+use dyno_wire::Inspector;
 
 use super::network::Network;
 use crate::file_system::Mounted;
 use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
+
+/// A server that clients reach through a proxy which an inspector sees, as long as this is kept.
+#[derive(Debug)]
+pub struct InspectedServer {
+    /// The server at the proxy's address.
+    pub served: ScratchServer,
+    _network: Network,
+}
+
+impl InspectedServer {
+    /// A server through a proxy, which adds `round_trip` to each round trip and has its socket in a folder of the run.
+    ///
+    /// # Errors
+    /// The proxy cannot be started, or clients would compare its name with the server's certificate.
+    pub fn new(
+        served: ScratchServer,
+        round_trip: Duration,
+        inspector: Arc<dyn Inspector>,
+        folder: &Path,
+    ) -> Result<InspectedServer> {
+        let mut network = Network::new(round_trip, folder).inspected(inspector);
+        let served = network.through(served)?;
+        Ok(InspectedServer { served, _network: network })
+    }
+}
 
 /// Servers by contender, and the name of the database that is this run's own on each of them.
 #[derive(Debug)]
@@ -108,6 +135,21 @@ impl Servers {
         }
     }
 
+    /// The same through a proxy whose bytes an inspector sees, and which adds `round_trip` to each round trip; the run's
+    /// own delay is left out.
+    ///
+    /// # Errors
+    /// As of [`Servers::reach`].
+    pub fn reach_inspected(
+        &mut self,
+        contender: &Contender,
+        round_trip: Duration,
+        inspector: Arc<dyn Inspector>,
+    ) -> Result<Option<InspectedServer>> {
+        let Some(served) = self.find(contender)? else { return Ok(None) };
+        InspectedServer::new(served, round_trip, inspector, &self.place).map(Some)
+    }
+
     /// The same at its own address.
     fn find(&mut self, contender: &Contender) -> Result<Option<ScratchServer>> {
         if !contender.engine.is_server() {
@@ -125,8 +167,9 @@ impl Servers {
                 self.encrypted_pool.get_or_insert_with(new)
             }
         };
-        let server = pool.server_with_key(&installation, &contender.settings, contender.engine_key())?;
-        Ok(Some(server.connection(&self.scratch)))
+        let (settings, key) = (&contender.settings, contender.engine_key());
+        let cluster = pool.cluster(&installation, settings, contender.cluster, key)?;
+        Ok(Some(cluster.connection(&self.scratch)))
     }
 
     /// The version of a contender's server, where it was asked for it.
@@ -184,6 +227,6 @@ impl Servers {
             None => &mut self.pool,
             Some(_) => self.encrypted_pool.as_mut()?,
         };
-        pool.death(installation, &contender.settings)
+        pool.death(installation, &contender.settings, contender.cluster)
     }
 }

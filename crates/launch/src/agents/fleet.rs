@@ -67,7 +67,7 @@ impl Fleet {
         (0..self.agents.len()).all(|rank| self.trouble(rank).is_none())
     }
 
-    /// Why an agent is lost, if it is.
+    /// The reason that an agent is lost, if it is.
     pub(super) fn trouble(&self, rank: usize) -> Option<String> {
         self.roster.lock().seats[rank].lost.clone()
     }

@@ -53,7 +53,7 @@ impl Launcher {
         ensure!(
             agent.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+~".contains(c)) && !agent.is_empty(),
             "--agent takes the path of dyno on the hosts, of letters, digits and / . _ - + ~, because the shell of a \
-             host may read it: '{}' is none",
+             host may read it: '{}' is not such a path",
             agent.escape_debug()
         );
         let launcher = Launcher { words, hosts: parse_hosts(hosts)?, agent: agent.to_owned() };

@@ -105,7 +105,7 @@ pub enum AgentReport {
     },
     /// The agent cannot go on.
     Trouble {
-        /// Why, for people.
+        /// The reason, for people.
         message: String,
     },
     /// The agent is there.

@@ -1,4 +1,4 @@
-//! Where the blocks of files are on their disk, as the file system says (FIEMAP).
+//! The blocks of files on their disk, as the file system reports them (FIEMAP).
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -13,8 +13,8 @@ use crate::disk::faults::BLOCK;
 const FIEMAP: libc::Ioctl = 0xC020_660B;
 /// Write what is only in memory first.
 const SYNC: u32 = 1;
-/// Flags of extents whose bytes are not at their position as they are: unknown, delayed, encoded, encrypted, not aligned,
-/// within the inode, in a tail, allocated and not written.
+/// Flags of extents whose bytes are not at their position as they are: unknown, delayed, encoded, encrypted, not
+/// aligned, within the inode, in a tail, allocated and not written.
 const ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800;
 /// The most extents of a file that are asked for.
 const EXTENTS: usize = 256;
@@ -54,7 +54,8 @@ pub struct Block {
     pub on_disk: u64,
 }
 
-/// The blocks of all files in a folder, in the order of their names. A file of which the file system says nothing has none.
+/// The blocks of all files in a folder, in the order of their names. A file of which the file system says nothing has
+/// none.
 pub fn blocks(folder: &Path) -> Vec<Block> {
     let mut blocks = Vec::new();
     add(folder, Path::new(""), &mut blocks);

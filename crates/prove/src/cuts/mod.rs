@@ -1,6 +1,6 @@
 //! Power cuts: the states in which each could leave the disk, and which of them are tried.
 //!
-//! What was written before the last flush that ended is there. Of what was written after it, a device may have kept
+//! All that was written before the last flush that ended is there. Of what was written after it, a device may have kept
 //! anything: nothing, all, the first few, all but one, any subset, and of one write some of its sectors.
 
 mod states;
@@ -37,7 +37,8 @@ pub enum Why {
     Torn,
     /// Its place and its state were drawn from all.
     Drawn,
-    /// It tears a write and leaves garbage in the sector at which it stopped, which no device that writes sectors whole does.
+    /// It tears a write and leaves garbage in the sector at which it stopped, which no device that writes sectors whole
+    /// does.
     Garbage,
 }
 
@@ -66,11 +67,11 @@ pub struct Count {
 
 /// Chooses cuts whose disks differ, in the order of their places.
 ///
-/// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many, those
-/// of upkeep and the last go before the others. Of the rest a half tears a write of upkeep right before it is flushed, a
-/// quarter comes right after an acknowledgement and keeps nothing that was not flushed either, and the others come anywhere
-/// and are of all kinds. Those that leave garbage come on top, each where another could tear a write. The same seed makes the
-/// same choice. There are fewer if fewer different disks exist.
+/// First, one after each flush and one at the end, which keep nothing that was not flushed; where these are too many,
+/// those of upkeep and the last go before the others. Of the rest a half tears a write of upkeep right before it is
+/// flushed, a quarter comes right after an acknowledgement and keeps nothing that was not flushed either, and the
+/// others come anywhere and are of all kinds. Those that leave garbage come on top, each where another could tear a
+/// write. The same seed makes the same choice. There are fewer if fewer different disks exist.
 pub fn choose(history: &History, base: &Content, from_start: bool, count: Count) -> Vec<Cut> {
     let mut random = ChaCha8Rng::seed_from_u64(count.seed);
     let mut candidates = flushed(history, from_start, count.flushes, &mut random);
@@ -116,8 +117,8 @@ fn flushed(history: &History, from_start: bool, most: usize, random: &mut ChaCha
     places.into_iter().map(|place| Cut { place, kept: KeptWrites::None, why: Why::Flushed }).collect()
 }
 
-/// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for: three in four are writes over
-/// what was there.
+/// Cuts right before flushes of upkeep, each with one of the writes torn that the flush is for: three in four are
+/// writes over what was there.
 fn torn_in_upkeep(
     history: &History,
     base: &Content,
@@ -162,8 +163,8 @@ fn anywhere(history: &History, from_start: bool, many: usize, random: &mut ChaCh
     (0..if places.is_empty() { 0 } else { many }).map(|_| cut()).collect()
 }
 
-/// Those whose disks no other one has with the same promises: of those that are alike, one after a flush goes before one that
-/// was drawn, which may not be tried.
+/// Those whose disks no other one has with the same promises: of those that are alike, one after a flush goes before
+/// one that was drawn, which may not be tried.
 fn differing(mut candidates: Vec<Cut>, history: &History, base: &Content) -> Vec<Cut> {
     candidates.sort_by_key(|cut| (cut.place, cut.why));
     let mut roll = Replay::new(history.entries(), base.clone());

@@ -156,12 +156,12 @@ fn of_files_nothing_is_kept_that_was_not_synced_in_its_own_place() {
     };
     let [old, new] = [1, 2].map(|byte| Some((1024, vec![byte; 2])));
     assert_eq!(held(&state([true, true], KeptWrites::None), "data"), new);
-    assert_eq!(held(&state([true, false], KeptWrites::None), "data"), old, "nobody synced the folder");
+    assert_eq!(held(&state([true, false], KeptWrites::None), "data"), old, "the folder was not synced");
     assert_eq!(held(&state([true, false], KeptWrites::None), "new"), None);
     assert_eq!(
         held(&state([false, true], KeptWrites::None), "data"),
         Some((0, vec![])),
-        "nobody synced the file"
+        "the file was not synced"
     );
     assert_eq!(held(&state([false, false], KeptWrites::All), "data"), new);
     // The name was given and the file not written.

@@ -2,7 +2,7 @@
 //! out afterwards which of them are there.
 
 mod command;
-mod data;
+pub(crate) mod data;
 mod encrypted;
 mod import;
 mod link;
@@ -24,6 +24,7 @@ pub use data::CLIENT;
 pub use encrypted::Encrypted;
 pub use import::{Import, ServerImport, SqliteImport};
 pub use runner::Embedded;
+pub(crate) use server::DATABASE;
 pub use server::PrivateSubject;
 
 /// The prefix of the line by which a subject of dyno's own reports that upkeep begins; its name follows.

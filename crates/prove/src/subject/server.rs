@@ -1,9 +1,12 @@
 //! A server whose data are on the disk. dyno starts it there and is its client: the commits are made by a thread that
 //! says on the recorder's output when it begins one and when the server has acknowledged it.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+mod check;
+mod folder;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,9 +14,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use dyno_client::{mysql, postgres};
 use dyno_engine::{Contender, Protocol};
-use dyno_lab::server::{Installation, NotReady, PrivateServer};
+use dyno_lab::server::{Installation, PrivateServer};
 use dyno_launch::Interrupts;
-use dyno_protocol::{Build, Server, Setting, Value};
+use dyno_protocol::{Build, Server, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -22,21 +25,14 @@ use super::link::Link;
 use super::{Contents, Subject, UPKEEP, WorkMode, WorkOutcome, data};
 use crate::history::{Line, words};
 use crate::phase::PhaseMarker;
+pub use folder::keep;
+use folder::left;
 
-/// The data while no server runs on them.
-const DATA: &str = "data";
-/// The prefix of the name of the folder in which a server has its data while it runs.
-const RUNNING: &str = "server-";
-/// PostgreSQL's note of which process uses the data. After a power cut that process is no more, and its number may be
-/// anybody's.
-const STALE: &str = "postmaster.pid";
 /// The database on servers of MySQL's kind, which have none for everybody.
 pub const DATABASE: &str = "dyno_proof";
 /// The setting by which MySQL's kind of server chooses how tables are stored, and the ways that know no transactions.
 const STORAGE: &str = "default_storage_engine";
 const WITHOUT_TRANSACTIONS: [&str; 2] = ["Aria", "MyISAM"];
-/// Settings that make PostgreSQL read a table by an index.
-const BY_INDEX: [&str; 2] = ["SET enable_seqscan = off", "SET enable_bitmapscan = off"];
 /// The commit that is made beforehand.
 const FIRST: u64 = 0;
 /// The interval at which a condition is polled.
@@ -208,61 +204,6 @@ impl PrivateSubject {
         PhaseMarker::Begins.set(output)?;
         Ok(server)
     }
-
-    /// The commits that a server found, and its complaints.
-    pub fn look_with(&self, link: &Link) -> Result<Contents> {
-        let rows = link.rows(&data::rows())?;
-        let mut found = data::read_rows(&rows, self.parts());
-        if self.speaks() == Protocol::Postgres {
-            // Few rows are read from the table alone, which says nothing of its index.
-            link.execute(&BY_INDEX.map(String::from))?;
-            if link.rows(&data::rows())? != rows {
-                found.troubles.push("the primary key finds other rows than the table holds".to_owned());
-            }
-        }
-        if self.has_accounts() {
-            data::read_balances(&link.rows(&data::balances())?, &mut found);
-        }
-        if self.speaks() == Protocol::MySql {
-            let said = link.rows(&data::check_table())?;
-            if said.last().and_then(|row| row.last()) != Some(&Value::Text("OK".to_owned())) {
-                found.report(format!("the check of the table says: {}", data::shown(&said)));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Starts the server on what a cut left, and looks through a connection.
-    ///
-    /// # Errors
-    /// As for [`Subject::check`].
-    pub fn check_by(&self, folder: &Path, look: impl Fn(&Link) -> Result<Contents>) -> Result<Contents> {
-        let trouble = |why: String| Ok(Contents::reported(why));
-        let Some(data) = left(folder)? else { return trouble("the folder of the data is gone".to_owned()) };
-        let mut server = match self.resume(folder, &data) {
-            Ok(server) => server,
-            Err(error) => {
-                self.interrupts.check()?;
-                return match error.is::<NotReady>() {
-                    true => Ok(Contents::late(format!("{error:#}"))),
-                    false => trouble(format!("{error:#}")),
-                };
-            }
-        };
-        let reached = self.reach(&mut server);
-        let is_late = reached.is_err() && server.is_alive();
-        let found = reached.and_then(|link| {
-            self.enter(&link)?;
-            look(&link)
-        });
-        self.interrupts.check()?;
-        // The server's unwritten data are no longer needed.
-        server.kill();
-        found.or_else(|error| match is_late {
-            true => Ok(Contents::late(format!("the server did not answer in time: {error:#}"))),
-            false => trouble(format!("{error:#}")),
-        })
-    }
 }
 
 impl Subject for PrivateSubject {
@@ -346,34 +287,4 @@ impl Subject for PrivateSubject {
     fn is_in_order(&self) -> bool {
         true
     }
-}
-
-/// Keeps the data of a server that has ended, whose folder goes with it.
-pub fn keep(server: &PrivateServer, folder: &Path) -> Result<()> {
-    fs::rename(server.data(), folder.join(DATA)).context("the server's data are gone")
-}
-
-/// Finds the folder of the data after a cut, and removes the note of a process that no longer exists.
-fn left(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let Some(data) = find(folder)? else { return Ok(None) };
-    match fs::remove_file(data.join(STALE)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(Some(data)),
-    }
-}
-
-/// The folder of the data after a cut: perhaps the folder of the server that ran.
-fn find(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let kept = folder.join(DATA);
-    if kept.is_dir() {
-        return Ok(Some(kept));
-    }
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let data = entry.path().join(DATA);
-        if entry.file_name().to_string_lossy().starts_with(RUNNING) && data.is_dir() {
-            return Ok(Some(data));
-        }
-    }
-    Ok(None)
 }

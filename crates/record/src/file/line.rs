@@ -11,7 +11,7 @@ use crate::{Answer, ContenderRecord, Ended, Run, TrialRecord};
 pub enum Line {
     /// The first line: the run before its first trial.
     Run(Box<Run>),
-    /// What is known of a contender, in place of what the lines before say of it.
+    /// The newest facts about a contender, in place of what the lines before say of it.
     Contender {
         /// Its position among the contenders of the run.
         place: usize,
@@ -22,16 +22,16 @@ pub enum Line {
     Answer(Answer),
     /// The next trial.
     Trial(TrialRecord),
-    /// How far the run is. The last such line says how it ended.
+    /// The progress of the run. The last such line says how it ended.
     State {
-        /// How long it took so far, in nanoseconds.
+        /// The time since the run began, in nanoseconds.
         elapsed_ns: u64,
-        /// Whether and why it ended.
+        /// The ending of the run, with its reason.
         ended: Ended,
     },
 }
 
-/// How much of a run has been written.
+/// The part of a run that has been written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extent {
     contenders: Vec<ContenderRecord>,

@@ -7,18 +7,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 
-/// How every page begins.
+/// The first bytes of every page.
 const BEGIN: &str = "<!doctype html>";
 /// The text before the name of a packed run's file.
 const NAME: &str = "data-name=\"";
 /// The text before the margin of a packed run.
 const MARGIN: &str = "data-margin=\"";
-/// What stands before a packed run.
+/// The text before a packed run.
 const BEFORE: &str = "href=\"data:application/gzip;base64,";
 /// The most that a packed run may hold, in bytes: what is larger was not packed by dyno.
 const MOST: u64 = 1 << 30;
 
-/// Whether a text is a page and no run file.
+/// True if a text is a page and no run file.
 pub fn is_page(text: &str) -> bool {
     text.trim_start().get(..BEGIN.len()).is_some_and(|start| start.eq_ignore_ascii_case(BEGIN))
 }

@@ -113,7 +113,7 @@ fn lines(first: &str, rest: &str, path: &Path) -> Result<Run> {
 /// Checks that what refers to something refers to something that is there.
 fn check(run: &Run) -> Result<()> {
     let is_there = run.contenders.iter().any(|contender| contender.label == run.baseline);
-    ensure!(is_there, "the baseline {} is none of the contenders", run.baseline);
+    ensure!(is_there, "the baseline {} is not among the contenders", run.baseline);
     for (number, trial) in run.trials.iter().enumerate() {
         if trial.contender >= run.contenders.len() {
             bail!("trial {number} names contender {}, which is not there", trial.contender);

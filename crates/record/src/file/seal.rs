@@ -1,5 +1,6 @@
-//! Seals: each line of a run file carries its number and a digest of itself and of the seal before it, so that a line that
-//! was changed, removed or moved afterwards is noticed. They are no signature: who makes all of them anew leaves no trace.
+//! Seals: each line of a run file carries its number and a digest of itself and of the seal before it, so that a line
+//! that was changed, removed or moved afterwards is noticed. They are no signature: who makes all of them anew leaves
+//! no trace.
 //!
 //! The seal is the last key of the object that a line holds, `"seal":"NUMBER-DIGEST"`. The digest is the SHA-256 of the
 //! seal before (nothing before the first), the number and the line without its seal, each of the former ended by a line
@@ -10,12 +11,12 @@ use std::fmt::{self, Display};
 
 use sha2::{Digest, Sha256};
 
-/// What stands before a seal.
+/// The text before a seal.
 const KEY: &str = "\"seal\":\"";
-/// How every line ends, with a seal and without.
+/// The end of every line, with a seal and without.
 const END: &str = "}}";
 
-/// What the seals of a run file say.
+/// The result of checking the seals of a run file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Seals {
     /// Each line is as it was written; or the run comes from no file.
@@ -27,12 +28,12 @@ pub enum Seals {
     Broken {
         /// The first such line.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         how: Break,
     },
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
     /// It does not fit its seal.
@@ -104,7 +105,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// What the seals of a file say.
+/// Checks the seals of a file.
 pub(super) fn check(text: &str) -> Seals {
     let lines: Vec<Option<Sealed>> =
         text.split_inclusive('\n').map_while(|line| line.strip_suffix('\n')).map(Sealed::of).collect();
@@ -125,7 +126,7 @@ pub(super) fn check(text: &str) -> Seals {
     }
 }
 
-/// What is wrong with the line that stands at a place, after a line with the seal `last`.
+/// The fault of the line that stands at a place, after a line with the seal `last`; None if it has none.
 fn wrong(sealed: Option<&Sealed>, place: u64, last: &str, all: &[Option<Sealed>]) -> Option<Break> {
     let Some(sealed) = sealed else { return Some(Break::Changed) };
     if sealed.number != place {

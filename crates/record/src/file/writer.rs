@@ -19,7 +19,7 @@ use crate::{Run, SCHEMA};
 pub struct Writer {
     output: Output,
     file: File,
-    /// How many bytes of the file are whole lines.
+    /// Bytes of the file that are whole lines.
     length: u64,
     written: Extent,
     sealer: Sealer,
@@ -52,7 +52,7 @@ impl Writer {
             (self.length, self.written, self.sealer) = (text.len() as u64, Extent::of(run), sealer);
             return Ok(());
         }
-        // What cannot be written is sealed anew by the next save.
+        // A line that cannot be written is sealed anew by the next save.
         let mut sealer = self.sealer.clone();
         let text = text(&self.written.missing(run), &mut sealer).with_context(context)?;
         self.add(&text).with_context(context)?;
@@ -202,12 +202,14 @@ mod tests {
             block: 1,
             latency: false,
             counted: false,
+            watched: false,
             contender: 0,
             began_ns: 1,
             others: None,
             beat_ns: None,
             agents: Vec::new(),
             samples: Vec::new(),
+            plans: Vec::new(),
             failure,
         };
         run.trials.push(trial);

@@ -5,7 +5,7 @@ use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
-use crate::{ActivitySample, RateAttempt};
+use crate::{ActivitySample, RateAttempt, TimeBudget};
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -27,6 +27,8 @@ struct Form {
     around: Vec<ActivitySample>,
     #[serde(default)]
     beat_ns: Option<f64>,
+    #[serde(default)]
+    budget: Option<TimeBudget>,
     /// Of an earlier version only.
     nanoseconds: Option<u64>,
     #[serde(flatten)]
@@ -49,8 +51,8 @@ impl<'de> Deserialize<'de> for SampleRecord {
         for class in &sample.classes {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
-        let Form { answer, extrapolated_to, judged_percentile, due, sought, slices, around, beat_ns, .. } =
-            form;
+        let Form { answer, extrapolated_to, judged_percentile, due, sought, .. } = form;
+        let Form { slices, around, beat_ns, budget, .. } = form;
         Ok(SampleRecord {
             sample,
             answer,
@@ -61,6 +63,7 @@ impl<'de> Deserialize<'de> for SampleRecord {
             slices,
             around,
             beat_ns,
+            budget,
         })
     }
 }

@@ -35,7 +35,7 @@ pub struct ProcessClients<'a> {
     pub next: Option<&'a AtomicU64>,
 }
 
-/// Where other processes have the rest of the clients: the source of the orders to begin and to go on.
+/// The source of the orders to begin and to go on, where other processes have the rest of the clients.
 type Orders<'a> = Option<&'a OrderSource<'a>>;
 
 /// Does a mix.
@@ -147,8 +147,8 @@ fn threads(mix: &MixWork) -> Result<usize> {
     }
 }
 
-/// Has sessions wait without their thread, if there are more of them than threads. Returns false if each has a thread: there
-/// are enough, or its driver blocks the thread that waits for an answer.
+/// Has sessions wait without their thread, if there are more of them than threads. Returns false if each has a thread:
+/// there are enough, or its driver blocks the thread that waits for an answer.
 ///
 /// # Errors
 /// The job asks for fewer threads and the driver blocks.

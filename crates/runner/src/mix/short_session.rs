@@ -99,7 +99,8 @@ pub fn visit<'a, S: Session>(
             break;
         }
         classes_of(steps, place, sessions.each, &mut classes);
-        let (mix, firsts) = sessions.needs.get(&classes).context("a session that nobody has looked at")?;
+        let (mix, firsts) =
+            sessions.needs.get(&classes).context("a session that was not looked at before")?;
         client.firsts = firsts;
         let due = steps.get(place).due();
         if due.max(free) >= until {

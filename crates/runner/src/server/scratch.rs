@@ -1,6 +1,7 @@
 //! A trial on a server: connections to its database, which the job's maintenance makes and removes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use dyno_protocol::{Hello, Job, Maintenance, Server};
@@ -30,28 +31,56 @@ pub trait Access: Sized + Send + Sync + 'static {
 
 /// The engine of a runner whose engine is a server. What the job makes there goes away with this.
 pub struct Scratch<A: Access> {
-    access: Arc<A>,
+    nodes: Arc<Nodes<A>>,
     settings: Arc<OnConnect>,
     database_bytes: Vec<String>,
     /// The connection whose settings were read back, until a session takes it.
     first: Option<A::Session>,
-    /// What is to be executed at the end.
+    /// The statements that are to be executed at the end.
     end: Option<Maintenance>,
+}
+
+/// The server, or the nodes of a cluster, to which sessions are dealt out in turn.
+struct Nodes<A> {
+    all: Vec<A>,
+    next: AtomicUsize,
+}
+
+impl<A: Access> Nodes<A> {
+    fn new(job: &Job) -> Result<Nodes<A>> {
+        let server = job::server(job)?;
+        let further = server.further.iter().map(|host| Server { host: host.clone(), ..server.clone() });
+        let all = [server.clone()].into_iter().chain(further).map(|server| A::new(job, &server));
+        Ok(Nodes { all: all.collect::<Result<_>>()?, next: AtomicUsize::new(0) })
+    }
+
+    /// The first, where the job's maintenance is executed.
+    fn first(&self) -> &A {
+        &self.all[0]
+    }
+
+    /// A connection to the node whose turn it is, with the settings applied.
+    fn connect(&self, settings: &OnConnect) -> Result<A::Session> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let session = self.all[turn % self.all.len()].connect()?;
+        settings.apply(&session)?;
+        Ok(session)
+    }
 }
 
 impl<A: Access> Engine for Scratch<A> {
     type Session = A::Session;
 
     fn open(job: &Job) -> Result<(Self, Hello)> {
-        let access = Arc::new(A::new(job, job::server(job)?)?);
+        let nodes = Arc::new(Nodes::<A>::new(job)?);
         if let Some(maintenance) = &job.maintenance {
-            execute(&access.connect_to(maintenance.database.as_deref())?, &maintenance.before)?;
+            execute(&nodes.first().connect_to(maintenance.database.as_deref())?, &maintenance.before)?;
         }
         let settings = Arc::new(OnConnect::new(&job.on_connect));
         let (database_bytes, end) = (job.database_bytes.clone(), job.maintenance.clone());
-        let mut scratch = Scratch { access, settings, database_bytes, first: None, end };
+        let mut scratch = Scratch { nodes, settings, database_bytes, first: None, end };
         let session = scratch.session()?;
-        let hello = scratch.access.hello(&session);
+        let hello = scratch.nodes.first().hello(&session);
         let hello = Hello { read_back: read_back(&session, &job.read_back)?, ..hello };
         scratch.first = Some(session);
         Ok((scratch, hello))
@@ -60,13 +89,13 @@ impl<A: Access> Engine for Scratch<A> {
     fn session(&mut self) -> Result<A::Session> {
         match self.first.take() {
             Some(session) => Ok(session),
-            None => connect(&*self.access, &self.settings),
+            None => self.nodes.connect(&self.settings),
         }
     }
 
     fn door(&self) -> Result<Box<Connector<'static, A::Session>>> {
-        let (access, settings) = (self.access.clone(), self.settings.clone());
-        Ok(Box::new(move || connect(&*access, &settings)))
+        let (nodes, settings) = (self.nodes.clone(), self.settings.clone());
+        Ok(Box::new(move || nodes.connect(&settings)))
     }
 
     fn database_bytes(&mut self, session: &mut A::Session) -> Result<Option<u64>> {
@@ -78,12 +107,6 @@ impl<A: Access> Engine for Scratch<A> {
     }
 }
 
-fn connect<A: Access>(access: &A, settings: &OnConnect) -> Result<A::Session> {
-    let session = access.connect()?;
-    settings.apply(&session)?;
-    Ok(session)
-}
-
 impl<A: Access> Scratch<A> {
     fn end(&mut self) -> Result<()> {
         // By a new connection, because the old ones may be lost or within a transaction, and because some servers
@@ -91,7 +114,7 @@ impl<A: Access> Scratch<A> {
         self.first = None;
         match self.end.take() {
             Some(Maintenance { database, after, .. }) if !after.is_empty() => {
-                execute(&self.access.connect_to(database.as_deref())?, &after)
+                execute(&self.nodes.first().connect_to(database.as_deref())?, &after)
             }
             _ => Ok(()),
         }

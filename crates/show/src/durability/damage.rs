@@ -1,8 +1,9 @@
-//! What a proof found beyond its promises, in sentences: garbage at a torn write, a restart without a reboot, damaged data.
+//! Findings of a proof beyond its promises, in sentences: garbage at a torn write, a restart without a reboot, damaged
+//! data.
 
 use dyno_record::{Damage, DurabilityProof, Harm, Harmed};
 
-/// What became of cuts that left garbage in a sector; of a subject that other cuts harm, they show nothing more.
+/// The outcome of cuts that left garbage in a sector; of a subject that other cuts harm, they show nothing more.
 pub fn garbage(proof: &DurabilityProof) -> Option<String> {
     let tally = &proof.garbage;
     let first = proof.garbage_first.as_ref().map_or(String::new(), |first| {
@@ -64,7 +65,7 @@ pub fn failure(harmed: &Harmed) -> String {
     format!("{}: {}", harmed.after, what(&harmed.harm))
 }
 
-/// What is missing or wrong.
+/// Data that are missing or wrong.
 pub fn what(harm: &Harm) -> String {
     let gone = match harm.lost.as_slice() {
         [] => None,

@@ -1,5 +1,5 @@
-//! What `dyno prove` found: a table of at most 100 columns with the sentences behind its figures, the same as a page, as
-//! CSV and as JSON.
+//! The findings of `dyno prove`: a table of at most 100 columns with the sentences behind its figures, the same as a
+//! page, as CSV and as JSON.
 
 mod csv;
 mod damage;
@@ -65,7 +65,7 @@ fn is_withheld(verdict: &DurabilityVerdict) -> bool {
     verdict.controls_behaved == Some(false)
 }
 
-/// What limits everything below.
+/// The limits of everything below.
 fn scope(verdict: &DurabilityVerdict) -> Option<String> {
     if let Some(why) = &verdict.about.no_cuts {
         return Some(format!(
@@ -157,8 +157,8 @@ fn share(tally: &Tally) -> String {
     }
 }
 
-/// The failures of the device after which everything acknowledged was there and whole, of those during which the subject
-/// acknowledged anything.
+/// The failures of the device after which everything acknowledged was there and whole, of those during which the
+/// subject acknowledged anything.
 fn errors(proof: &DurabilityProof) -> String {
     let counted: Vec<&DeviceFailure> = proof.errors.iter().filter(|failed| failed.acknowledged > 0).collect();
     let survived = counted.iter().filter(|failed| failed.harm.is_none()).count();

@@ -34,7 +34,7 @@ pub fn of(verdict: &DurabilityVerdict, subject: &SubjectVerdict) -> Vec<String> 
     lines
 }
 
-/// What was cut, and what became of it.
+/// The cuts, and their outcome.
 fn cuts(proof: &DurabilityProof) -> Vec<String> {
     let mut lines = Vec::new();
     let cuts = Survived::of(&proof.cuts, Some(&proof.drawn));
@@ -54,7 +54,7 @@ fn cuts(proof: &DurabilityProof) -> Vec<String> {
     lines
 }
 
-/// What its commits waited for.
+/// The events for which its commits waited.
 fn syncs(proof: &DurabilityProof) -> Vec<String> {
     let mut lines = Vec::new();
     if proof.observed.unflushed > 0 {
@@ -98,7 +98,8 @@ fn doubts(proof: &DurabilityProof, storage: &str) -> Vec<String> {
     lines
 }
 
-/// A sentence where all that cuts took is a hole that is known of these settings: tables of runs go on to say so, and keep the level.
+/// A sentence where all that cuts took is a hole that is known of these settings: tables of runs go on to say so, and
+/// keep the level.
 fn known_hole(subject: &SubjectVerdict) -> Option<String> {
     let hole = subject.observed.promised.as_ref()?.hole?;
     let cuts = &subject.observed.survival.as_ref()?.cuts;
@@ -132,7 +133,7 @@ fn harm(proof: &DurabilityProof) -> Vec<String> {
     lines
 }
 
-/// What of the work was recorded and cut.
+/// The part of the work that was recorded and cut.
 fn recorded(proof: &DurabilityProof) -> Option<String> {
     let upkeep = upkeep_in_words(&proof.upkeep);
     let runs = if proof.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proof.runs) };
@@ -143,7 +144,7 @@ fn recorded(proof: &DurabilityProof) -> Option<String> {
     })
 }
 
-/// What it asked of the system, by name.
+/// The system calls that it made, by name.
 fn calls(seen: &SyncCalls) -> String {
     let by_name = seen.by_name.iter().map(|(name, count)| format!("{count:.1} {name}"));
     match seen.by_name.is_empty() {

@@ -99,6 +99,9 @@ fn about(verdict: &Verdict, index: usize, contender: &ContenderRecord) -> String
     let asked: Vec<String> =
         contender.asked.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
     let mut settings = if asked.is_empty() { String::new() } else { format!("; {}", asked.join(" ")) };
+    if let Some(cluster) = contender.cluster {
+        settings += &format!("; {}", headings::cluster(cluster));
+    }
     if let Some(commits) = verdict.commits(index) {
         settings += &format!("; {}", headings::commit_size(commits));
     }
@@ -120,8 +123,9 @@ pub fn safety(contender: &ContenderRecord) -> String {
         return "dyno does not know what commits with these settings survive.".into();
     };
     let consistent = if safety.consistent { "stay consistent" } else { "may be corrupt" };
+    let nodes = safety.nodes.map_or_else(String::new, |nodes| format!(" and {}", nodes.words()));
     format!(
-        "Survives {} ({}); after a power cut the data {consistent}: {}.",
+        "Survives {}{nodes} ({}); after a power cut the data {consistent}: {}.",
         safety.level.name(),
         safety.known(),
         safety.why

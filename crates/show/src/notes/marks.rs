@@ -40,7 +40,8 @@ fn unequal_mark(verdict: &Verdict) -> Option<String> {
     };
     let label = verdict.label(verdict.baseline);
     let safety = |one: &Class, other: &Class| {
-        (one.level, one.consistent, one.hole) != (other.level, other.consistent, other.hole)
+        (one.level, one.consistent, one.hole, one.nodes_lost)
+            != (other.level, other.consistent, other.hole, other.nodes_lost)
     };
     let prices = [
         (differ(safety), format!("safer or less safe than {label}")),

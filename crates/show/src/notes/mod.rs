@@ -58,7 +58,8 @@ fn made_by(verdict: &Verdict) -> String {
     maker.map(|maker| format!(" Made by {}.", maker.words())).unwrap_or_default()
 }
 
-/// What dyno added to each round trip between a client and its server; `None` if clients reached their servers directly.
+/// The delay that dyno added to each round trip between a client and its server; `None` if clients reached their
+/// servers directly.
 pub fn network(verdict: &Verdict) -> Option<String> {
     let added = verdict.about.limits.round_trip_ns?;
     Some(match added {

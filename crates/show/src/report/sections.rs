@@ -183,7 +183,7 @@ fn samples(cell: &Cell) -> String {
     }
 }
 
-/// Why a contender's figures are absent or not compared, where the mark in its cell does not say it.
+/// The reason that a contender's figures are absent or not compared, where the mark in its cell does not say it.
 fn trouble(cell: &Cell) -> Option<String> {
     match &cell.standing {
         CellStanding::Counts if cell.failed => {

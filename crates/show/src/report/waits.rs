@@ -1,11 +1,12 @@
-//! Durations of operations of the contender that is called the fastest: most is not soonest, and the first sentence says both.
+//! Durations of operations of the contender that is called the fastest: most is not soonest, and the first sentence
+//! says both.
 
 use dyno_verdict::{LevelRanking, Verdict};
 
 use crate::units;
 
-/// What follows the sentence that names the fastest of a ranking: durations that are shown to differ between it and the next.
-/// Empty where none are.
+/// The words after the sentence that names the fastest of a ranking: durations that are shown to differ between it and
+/// the next. Empty where none are.
 pub(super) fn waits(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let fastest = ranking.ranks.iter().find(|rank| rank.fastest);
     let next = ranking.ranks.iter().find(|rank| rank.slower);
@@ -25,7 +26,8 @@ pub(super) fn waits(verdict: &Verdict, ranking: &LevelRanking) -> String {
     }
 }
 
-/// Returns true if operations that failed or were not done are among those that a duration is of, so that it is a bound.
+/// Returns true if operations that failed or were not done are among those that a duration is of, so that it is a
+/// bound.
 fn is_least(verdict: &Verdict, contender: usize, test: &str, class: &str, share: Option<f64>) -> bool {
     let tests =
         verdict.views.latency.iter().flat_map(|latency| &latency.tests).filter(|one| one.test == test);

@@ -32,16 +32,22 @@ pub(crate) fn that(class: &Class) -> String {
         Commits::Each(operations) => format!("commit {} operations at a time", whole(operations)),
         Commits::Whole => "commit a whole test at once".to_owned(),
     });
-    let is_long = survive.contains(',') || class.hole.is_some();
+    let nodes = (class.nodes_lost > 0).then(|| format!("survive the loss of {}", nodes(class.nodes_lost)));
+    let is_long = survive.contains(',') || class.hole.is_some() || nodes.is_some();
     let and = if is_long { ", and " } else { " and " };
-    let verbs: Vec<&str> = [survive].into_iter().chain(commit.as_deref()).collect();
+    let verbs: Vec<&str> = [survive].into_iter().chain(nodes.as_deref()).chain(commit.as_deref()).collect();
     let with = in_common(class);
     let with: Vec<&str> = with.iter().map(String::as_str).collect();
     let with = if with.is_empty() { String::new() } else { format!(", with {}", list(&with)) };
     format!("{}{with}", verbs.join(and))
 }
 
-/// What the contenders of a class have besides their safety and the size of their commits.
+/// The nodes that may be lost, in words.
+fn nodes(lost: u32) -> String {
+    if lost == 1 { "a node".to_owned() } else { format!("{lost} nodes") }
+}
+
+/// The properties of a class's contenders besides their safety and the size of their commits.
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
     let processes = class.processes.then(|| "clients that are processes".to_owned());
@@ -77,6 +83,7 @@ pub(crate) fn class(class: &Class) -> String {
         (Level::None, ..) => "May lose all data in a crash",
         (level, ..) => heading(Some(level)),
     };
+    let lost = (class.nodes_lost > 0).then(|| format!("and the loss of {}", nodes(class.nodes_lost)));
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
@@ -85,7 +92,7 @@ pub(crate) fn class(class: &Class) -> String {
     });
     let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());
     let commits = class.commits.map(headings::commit_size);
-    let parts = [Some(level.to_owned()), isolation, processes, commits, tuning, cache];
+    let parts = [Some(level.to_owned()), lost, isolation, processes, commits, tuning, cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -199,6 +206,7 @@ mod tests {
             level: Level::PowerLoss,
             consistent: None,
             hole: None,
+            nodes_lost: 0,
             isolation: None,
             load: None,
             processes: false,

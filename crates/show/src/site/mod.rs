@@ -1,6 +1,7 @@
 //! The index of a site: many runs of many machines on one page, which needs no server and no network.
 //!
-//! Pure: cohorts in, HTML and JSON out. The page's script hides and shows what the address asks for and computes nothing.
+//! Pure: cohorts in, HTML and JSON out. The page's script hides and shows what the address asks for and computes
+//! nothing.
 
 mod page;
 
@@ -27,10 +28,10 @@ pub struct SiteRun {
     pub made_by: Option<String>,
     /// The contenders.
     pub contenders: Vec<String>,
-    /// Why it is refused; empty if it is not.
+    /// The reasons to refuse it; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
-    /// Why its maker withdrew it; absent if it stands.
+    /// The reason for which its maker withdrew it; absent if it stands.
     pub withdrawn: Option<String>,
 }
 

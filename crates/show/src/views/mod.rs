@@ -19,6 +19,8 @@ mod settings;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
+mod why;
 
 use dyno_verdict::{JointVerdict, Verdict};
 
@@ -28,7 +30,7 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 15] = [
+const VIEWS: [Parts; 16] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -41,9 +43,11 @@ const VIEWS: [Parts; 15] = [
     probes::PARTS,
     latency::PARTS,
     statements::PARTS,
+    traffic::PARTS,
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,
+    why::PARTS,
 ];
 
 /// The tables of all views.

@@ -44,7 +44,7 @@ pub(crate) fn count(query: &str) -> Result<(StoreCount, String)> {
         ("GAPS", &[from, below, step]) if step > 0 => StoreCount::Gaps { from, below, step },
         ("PAIRS", &[from, to]) => StoreCount::Pairs { from, to },
         _ => bail!(
-            "`{query}` is none of `TORN store times`, `MISSING store from to`, `COUNT store from to`, `GAPS store from below step` and `PAIRS store \
+            "`{query}` is not one of `TORN store times`, `MISSING store from to`, `COUNT store from to`, `GAPS store from below step` and `PAIRS store \
              from to`"
         ),
     };

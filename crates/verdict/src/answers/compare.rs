@@ -1,4 +1,4 @@
-//! Whether two answers agree, and if not, where: a sentence for a person.
+//! Compares two answers, and names the place where they differ: a sentence for a person.
 //!
 //! Nulls, text, blobs and whole numbers must be the same. An integer and a real without a fraction are the same if
 //! the real is the nearest to the integer: 5000 and 5000.0 agree, 5000 and 5001.0 do not. Beyond 2^53 a real is the
@@ -6,7 +6,7 @@
 //! with a fraction, agree when |a - b| <= tolerance x max(1, |a|, |b|): relative for numbers above one, absolute below,
 //! because engines round averages to a number of decimals.
 //!
-//! What both answers have kept is compared value by value, the rest by the digests of its columns. There
+//! Values that both answers have kept are compared one by one, the rest by the digests of its columns. There
 //! a column that holds only whole numbers on both sides is compared exactly; with a real on either side
 //! the sums of its chunks must agree within what the tolerance allows all values together, so a single
 //! deviating real among many rows is found only if it exceeds that. Answers that agree value by value
@@ -19,7 +19,7 @@ use dyno_record::{Answer, Column, Sums, rows_per_chunk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where an answer departs from its reference. Rows and columns count from 1.
+/// The place where an answer departs from its reference. Rows and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mismatch {
@@ -66,12 +66,12 @@ pub enum Mismatch {
     Kinds {
         /// The column.
         column: usize,
-        /// What is counted, as `nulls`.
+        /// The unit that is counted, as `nulls`.
         #[serde(rename = "values")]
         kind: ValueKind,
-        /// How many the answer has.
+        /// The number in the answer.
         found: u64,
-        /// How many the reference has.
+        /// The number in the reference.
         expected: u64,
     },
     /// A column that must be the same is not; the digest does not say in which row.
@@ -79,7 +79,7 @@ pub enum Mismatch {
     Hash {
         /// The column.
         column: usize,
-        /// What differs.
+        /// The part that differs.
         #[serde(rename = "values")]
         kind: ValueKind,
     },

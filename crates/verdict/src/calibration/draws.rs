@@ -1,11 +1,12 @@
-//! Draws of blocks, each judged as a run of so many blocks would be.
+//! Draws of blocks, each judged as a run of this many blocks would be.
 //!
 //! A run of pairs has blocks of two trials, so as many of them fit into a time as their trials take. That many blocks
 //! are drawn from those measured, in stretches of neighbours, and judged as a run of them would be; the share of such
-//! draws that are called different is the answer. Blocks that remember the one before stay together. Where a table of all
-//! blocks calls the equal copy different, the draws of equals are left as they are. Elsewhere what sets the copy apart is what
-//! chance left in so few blocks, and drawn again and again, for runs of more blocks than there are, it would look like a bias:
-//! either of two equals could have been the slower one, so each stretch is drawn with one sign or the other.
+//! draws that are called different is the answer. Blocks that remember the one before stay together. Where a table of
+//! all blocks calls the equal copy different, the draws of equals are left as they are. Elsewhere what sets the copy
+//! apart is what chance left in so few blocks, and drawn again and again, for runs of more blocks than there are, it
+//! would look like a bias: either of two equals could have been the slower one, so each stretch is drawn with one sign
+//! or the other.
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
@@ -75,7 +76,7 @@ fn drawn(pairs: &Blocks, blocks: usize, alike: bool, random: &mut ChaCha8Rng) ->
     drawn
 }
 
-/// What a run of these blocks compares: the mean, then each test.
+/// The comparisons of a run of these blocks: the mean, then each test.
 fn table(blocks: &Blocks) -> Vec<Compared> {
     let tests = blocks[0].len();
     let mean = Compared { logs: means(blocks), weight: tests as f64 };

@@ -19,7 +19,7 @@ pub(super) struct Side<'a> {
     /// The result of the rate search.
     sustained: Option<&'a SustainedLine>,
     target: Option<Target>,
-    /// Why none do.
+    /// The reason that none do.
     why_not: Option<String>,
     floor_ns: f64,
     answers: CheckedAnswers,

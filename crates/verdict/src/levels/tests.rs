@@ -1,4 +1,4 @@
-//! Who is ranked with whom.
+//! Tests of the classes in which contenders are ranked.
 
 use std::path::Path;
 

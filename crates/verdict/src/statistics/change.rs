@@ -1,8 +1,8 @@
-//! Where a series of runs changed: E-divisive, a search for change points without assumptions on how figures are
-//! distributed (D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of
-//! Multivariate Data", Journal of the American Statistical Association 109, 2014). MongoDB watches its
-//! performance with it (D. Daly et al., "The Use of Change Point Detection to Identify Software Performance
-//! Regressions in a Continuous Integration System", ICPE 2020).
+//! The places where a series of runs changed: E-divisive, a search for change points without assumptions on how figures
+//! are distributed (D. S. Matteson and N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of
+//! Multivariate Data", Journal of the American Statistical Association 109, 2014). MongoDB watches its performance with
+//! it (D. Daly et al., "The Use of Change Point Detection to Identify Software Performance Regressions in a Continuous
+//! Integration System", ICPE 2020).
 //!
 //! The series is cut where the energy distance between what is before and what follows is largest, if less than
 //! one in twenty random orders of the same figures can be cut better; then each part likewise. What follows a cut

@@ -2,12 +2,12 @@
 //!
 //! Each block gives one logarithm of a ratio, in which whatever slowed or sped up the whole block cancels. The ratio
 //! shown is the centre of these. Its interval is what two have in common: that of the signed-rank statistic (see
-//! [`super::signed_rank`]) and, from eight blocks on, that of the trimmed mean (see [`super::trimmed`]), which one block
-//! that contradicts all others does not widen. They share the chance of error. So every further block narrows it, however
-//! much blocks differ from each other. If two contenders are equal, or one takes a constant factor of the other's time,
-//! the logarithms scatter alike on both sides of their centre. That is what the interval assumes, and that blocks are
-//! independent: it does not cover what all blocks of a run share, such as where the loader placed a library, nor a memory
-//! from one block to the next.
+//! [`super::signed_rank`]) and, from eight blocks on, that of the trimmed mean (see [`super::trimmed`]), which one
+//! block that contradicts all others does not widen. They share the chance of error. So every further block narrows it,
+//! however much blocks differ from each other. If two contenders are equal, or one takes a constant factor of the
+//! other's time, the logarithms scatter alike on both sides of their centre. That is what the interval assumes, and
+//! that blocks are independent: it does not cover what all blocks of a run share, such as where the loader placed a
+//! library, nor a memory from one block to the next.
 //!
 //! Below six blocks there is a centre and no interval, because five cannot carry one of 95 %.
 
@@ -19,7 +19,8 @@ use super::trimmed::Trimmed;
 /// The trimmed mean's part of the chance of error, where there is one; the signed ranks have the rest.
 const TRIMMED: f64 = 0.005;
 
-/// The ratio of `pairs`, one (contender, baseline) for each block, with its 95 % interval. Their order is of no account.
+/// The ratio of `pairs`, one (contender, baseline) for each block, with its 95 % interval. Their order is of no
+/// account.
 ///
 /// None when there is no pair or a sample is not a finite number above zero; the interval is absent below
 /// [`MIN_BLOCKS`](super::MIN_BLOCKS) pairs.
@@ -65,7 +66,7 @@ fn interval(walsh: &Walsh, logs: &[f64]) -> Option<Interval> {
     let trimmed = trimmed.interval(1.0 - TRIMMED);
     let centre = walsh.centre();
     let both = Interval { low: ranks.low.max(trimmed.low), high: ranks.high.min(trimmed.high) };
-    // Where the two hardly meet, the ratio that is shown stays within its interval.
+    // If the two hardly meet, the ratio that is shown stays within its interval.
     Some(Interval { low: both.low.min(centre), high: both.high.max(centre) })
 }
 

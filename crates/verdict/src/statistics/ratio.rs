@@ -21,7 +21,7 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
-/// Whether a contender differs from the baseline.
+/// The difference between a contender and the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "difference", content = "reason", rename_all = "kebab-case")]
 pub enum Difference {
@@ -33,7 +33,7 @@ pub enum Difference {
     Slower,
 }
 
-/// Why no difference is claimed.
+/// The reason that no difference is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoDifference {

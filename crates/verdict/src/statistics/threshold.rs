@@ -47,8 +47,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// From a first guess and the tries, each with its place and whether it held. None where the guess or a place is not
-    /// above zero.
+    /// From a first guess and the tries, each with its place and whether it held. None where the guess or a place is
+    /// not above zero.
     pub fn new(guess: f64, tries: &[(f64, bool)]) -> Option<Threshold> {
         if !is_place(guess) {
             return None;
@@ -189,7 +189,8 @@ fn is_place(place: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// What tries find where each next one follows from those before, of something that holds up to 1000 without fail.
+    /// The result of tries where each next one follows from those before, of something that holds up to 1000 without
+    /// fail.
     fn found(guess: f64, tries: usize) -> Threshold {
         let mut found = Threshold::new(guess, &[]).unwrap();
         for _ in 0..tries {

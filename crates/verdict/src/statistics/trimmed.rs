@@ -2,16 +2,16 @@
 //! (J. W. Tukey and D. H. McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location Based on a
 //! Single Sample", Sankhyā A 25, 1963).
 //!
-//! One block that a disturbance turned against all others moves neither ranks nor a mean far in twenty blocks. In eight or
-//! twelve it hides a factor of two from both: its rank is the largest, and its distance is most of the scatter. Cut off,
-//! it hides nothing.
+//! One block that a disturbance turned against all others moves neither ranks nor a mean far in twenty blocks. In eight
+//! or twelve it hides a factor of two from both: its rank is the largest, and its distance is most of the scatter. Cut
+//! off, it hides nothing.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bootstrap::Interval;
 
-/// One value in eight is cut off on each side. Fewer than eight values are not trimmed: where samples have two modes, five
-/// of six equals lie together too often for a claim.
+/// One value in eight is cut off on each side. Fewer than eight values are not trimmed: where samples have two modes,
+/// five of six equals lie together too often for a claim.
 const ONE_IN: usize = 8;
 
 /// A trimmed mean.
@@ -36,7 +36,7 @@ impl Trimmed {
         values.sort_by(f64::total_cmp);
         let left = n - 2 * cut;
         let mean = values[cut..n - cut].iter().sum::<f64>() / left as f64;
-        // What was cut off counts for the scatter as the last that was not.
+        // Values that were cut off count for the scatter as the last that was not.
         let (least, most) = (values[cut], values[n - 1 - cut]);
         let kept: Vec<f64> = values.iter().map(|value| value.clamp(least, most)).collect();
         let centre = kept.iter().sum::<f64>() / n as f64;

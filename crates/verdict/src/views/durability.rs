@@ -1,4 +1,4 @@
-//! What `dyno prove` found of the contenders of a run, and how much that says.
+//! The findings of `dyno prove` on the contenders of a run, and how much they say.
 
 use dyno_record::{Run, Tally};
 use schemars::JsonSchema;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Interval, share};
 
-/// What became of a contender's acknowledged commits.
+/// The fate of a contender's acknowledged commits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Durability {
     /// The contender, by its position in the run.
     pub contender: usize,
-    /// How often the disk was flushed for each commit; absent where none of dyno's own could be made.
+    /// Flushes of the disk for each commit; absent where dyno could make no disk that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<f64>,
-    /// How many system calls waited for something to be durable, for each; absent where nobody could watch them.
+    /// System calls that waited for data to be durable, for each commit; absent where they could not be traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,
     /// Power cuts; absent where none was tried.
@@ -25,25 +25,25 @@ pub struct Durability {
     pub kills: Option<Survived>,
 }
 
-/// How many of them were survived with every acknowledged commit.
+/// The number of tries that were survived with every acknowledged commit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Survived {
-    /// How many were tried.
+    /// The number that was tried.
     pub tried: u64,
-    /// How many were survived.
+    /// The number that was survived.
     pub survived: u64,
-    /// How many of them were drawn; absent where all were.
+    /// The number of them that were drawn; absent where all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<u64>,
-    /// How many of such lose or break something, at 95 %, estimated from those that were drawn.
+    /// The 95 % interval of the share that loses or breaks something, estimated from those that were drawn.
     pub fail: Interval,
     /// The recordings of the work from which cuts were drawn; absent where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<CutRuns>,
 }
 
-/// The recordings of the work that were cut. Cuts of one recording are not independent, so that `fail` is a statement about
-/// these recordings alone; about others only the number of them says something.
+/// The recordings of the work that were cut. Cuts of one recording are not independent, so that `fail` is a statement
+/// about these recordings alone; about others only the number of them says something.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CutRuns {
     /// The number of recordings that were cut.
@@ -53,12 +53,12 @@ pub struct CutRuns {
 }
 
 impl Survived {
-    /// What a tally says; nothing where nothing was tried.
+    /// The judgement of a tally; nothing where nothing was tried.
     pub fn new(tally: &Tally) -> Option<Survived> {
         Survived::of(tally, None)
     }
 
-    /// What a tally says of which only a part was drawn.
+    /// The judgement of a tally of which only a part was drawn.
     pub fn of(tally: &Tally, drawn: Option<&Tally>) -> Option<Survived> {
         let Tally { tried, survived, .. } = *tally;
         let part = drawn.filter(|drawn| drawn.tried > 0).unwrap_or(tally);

@@ -1,4 +1,4 @@
-//! What had to hold after a test, and whether it did: of each contender the trials in which nothing broke it.
+//! The invariants of a test, and whether they held: of each contender the trials in which nothing broke them.
 
 use dyno_protocol::Value;
 use dyno_record::Run;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Invariants {
     /// The test's id.
     pub test: String,
-    /// What had to hold, in words, in order.
+    /// The conditions that had to hold, in words, in order.
     pub says: Vec<String>,
     /// The lines of the suite's file in which that stands; empty where the run does not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -19,14 +19,14 @@ pub struct Invariants {
     pub lines: Vec<(usize, Vec<InvariantVerdict>)>,
 }
 
-/// What became of an invariant.
+/// The outcome of an invariant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InvariantVerdict {
     /// The trials after which it was looked at, those to warm up too.
     pub trials: u64,
     /// Those after which it held.
     pub held: u64,
-    /// How many rows broke it in the worst trial.
+    /// The number of rows that broke it in the worst trial.
     pub broken: i64,
     /// The trials after which its query returned no number of rows: NULL, a text, or a number less than 0.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -57,7 +57,7 @@ pub(super) fn invariants(run: &Run) -> Vec<Invariants> {
     judged.collect()
 }
 
-/// What became of a test's invariants with a contender (by position).
+/// The outcomes of a test's invariants with a contender (by position).
 fn line(run: &Run, contender: usize, test: &str, count: usize) -> Vec<InvariantVerdict> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);

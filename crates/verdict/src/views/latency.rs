@@ -63,15 +63,15 @@ pub struct LatencyLine {
     /// The class of operations, of a test that has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The percentiles of its operations; those that never succeeded count as the slowest, and those that were not done at the
-    /// end with what they had waited by then.
+    /// The percentiles of its operations; those that never succeeded count as the slowest, and those that were not done
+    /// at the end with what they had waited by then.
     pub percentiles: Percentiles,
     /// The percentiles, by name, that take in operations without success: the true ones are at least as long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<String>,
     /// The number that never succeeded.
     pub failed: u64,
-    /// Why the first of them failed, where it was not for want of time.
+    /// The reason that the first of them failed, where it was not for want of time.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
     /// The number of repeated tries.
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(lines[1].class.as_deref(), Some("write"));
     }
 
-    /// What was due before the measured time may be left at its end too, so more may be left than was due within it.
+    /// Operations due before the measured time may be left at its end too, so more may be left than were due within it.
     #[test]
     fn operations_that_were_left_are_a_part_of_all() {
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");

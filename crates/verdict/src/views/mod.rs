@@ -12,6 +12,7 @@ mod ladder;
 mod latency;
 mod percentiles;
 mod plaintext;
+mod predicted;
 mod probes;
 mod published;
 pub(crate) mod scaling;
@@ -20,6 +21,8 @@ mod stalls;
 mod statements;
 pub(crate) mod sustained;
 mod timeline;
+mod traffic;
+mod why;
 
 use dyno_record::Run;
 use schemars::JsonSchema;
@@ -43,6 +46,8 @@ pub use published::{PublishedFigures, PublishedPoint, PublishedSeries};
 pub use statements::StatementLine;
 pub use sustained::{Outcome, Sustained, SustainedLine, Try, next_rate};
 pub use timeline::{BackgroundActivity, Second, Timeline, TimelineLine};
+pub use traffic::{CountRange, TrafficLine, TrafficShare, TrafficTest};
+pub use why::{BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan, TimeBudgets};
 
 /// The views of one run. That of several sizes of it is [`scaling::Scaling`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,12 +85,18 @@ pub struct Views {
     /// The highest rates at which a target holds, one for each test whose rate was sought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sustained: Vec<Sustained>,
+    /// What contenders and their servers said to each other, where that was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficTest>,
     /// Throughput second by second, one entry for each test whose operations were counted so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
     /// Work that stores deferred, one entry for each test that settles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub debts: Vec<Debt>,
+    /// How the time of tests divides, and plans, if dyno looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<TimeBudgets>,
     /// Figures that others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedFigures>,
@@ -105,8 +116,10 @@ impl Views {
             durability: durability::durability(run),
             latency: latency::latency(run),
             sustained: sustained::sustained(run, tests),
+            traffic: traffic::traffic(run),
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
+            why: why::why(run, tests),
             published: published::published(run, tests),
         }
     }

@@ -1,4 +1,4 @@
-//! Whether the files of contenders that encrypt hide what they must: judged from what a search of them found.
+//! Encryption of contenders' files: judged from what a search of them found.
 
 use dyno_record::{Attempt, EncryptionProof, MARKED_ROWS, Run};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// of a log, which are not encrypted, take a little away. Text has 4 to 5.
 const LEAST_ENTROPY: f64 = 7.5;
 
-/// What is wrong with the encryption of a contender, or with the search of its files.
+/// The fault of a contender's encryption, or of the search of its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Searched {
     /// The contender, by its position in the run.
@@ -49,22 +49,22 @@ pub enum EncryptionTrouble {
     },
     /// The engine opened the data without a key.
     OpensWithoutKey {
-        /// What it reported.
+        /// Its report.
         said: String,
     },
     /// The engine opened the data with a wrong key.
     OpensWithWrongKey {
-        /// What it reported.
+        /// Its report.
         said: String,
     },
     /// The engine did not open the data with their own key, so its refusal of others proves nothing.
     RefusesOwnKey {
-        /// What it reported.
+        /// Its report.
         said: String,
     },
     /// The search finds no marker in the engine's plain data either.
     BrokenSearch,
-    /// What the program that wrote an older run file found.
+    /// The findings of the program that wrote an older run file.
     Reported {
         /// In its words.
         text: String,
@@ -99,7 +99,7 @@ fn troubles(run: &Run, contender: usize) -> Vec<EncryptionTrouble> {
     troubles
 }
 
-/// What the facts about one contender show.
+/// The faults that the facts about one contender show.
 fn judge(proof: &EncryptionProof) -> Vec<EncryptionTrouble> {
     if !proof.troubles.is_empty() {
         let reported = proof.troubles.iter().cloned();

@@ -5,12 +5,14 @@ use dyno_record::{ContenderRecord, Quantity, Seals, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::predicted;
 use super::sustained::Outcome;
 use crate::cell::CellStanding;
 use crate::changes::changes;
 use crate::compare::{milliseconds, same_load};
 use crate::judge::Verdict;
 use crate::statistics::{Interval, Summary};
+use crate::test_verdict::TestVerdict;
 
 /// The parameter of runs that differ in what dyno added to each round trip, in milliseconds.
 const DELAY: &str = "delay_ms";
@@ -29,7 +31,7 @@ pub struct Scaling {
     /// The other differences between two runs of neighbouring sizes, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// What the seals of the run files show, one for each size, in words.
+    /// The results of checking the seals of the run files, one for each size, in words.
     #[serde(default)]
     pub run_files: Vec<String>,
     /// The contenders of all runs, in the order in which they first appear.
@@ -63,6 +65,10 @@ pub struct ScalingLine {
     pub contender: String,
     /// A point for each size; none where it took no part or its answer was wrong.
     pub points: Vec<Option<ScalingPoint>>,
+    /// Of runs that differ in the delay, where round trips were counted: the predicted time of the same work at each
+    /// size, in nanoseconds, by its time at delay 0 and its round trips; none at delay 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predicted: Vec<Option<f64>>,
 }
 
 impl ScalingLine {
@@ -110,15 +116,16 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     sized.sort_by(|a, b| a.0.total_cmp(&b.0));
     let in_order: Vec<&Verdict> = sized.iter().map(|(_, run)| *run).collect();
     let labels = contenders(&in_order);
-    let line = |test: &str, target: Option<Target>, label: &str| ScalingLine {
-        contender: label.to_owned(),
-        points: in_order
-            .iter()
-            .map(|run| match target {
-                None => point(run, test, label),
-                Some(target) => sustained(run, test, target, label),
-            })
-            .collect(),
+    let line = |test: &TestVerdict, target: Option<Target>, label: &str| {
+        let point = |run: &&Verdict| match target {
+            None => point(run, &test.id, label),
+            Some(target) => sustained(run, &test.id, target, label),
+        };
+        let points: Vec<_> = in_order.iter().map(point).collect();
+        let amount = test.amount.as_ref().map(|amount| amount.count);
+        let trips = predicted::of_test(&in_order, &test.id, amount, label).filter(|_| target.is_none());
+        let predicted = predicted::predicted(&in_order, &points, trips);
+        ScalingLine { contender: label.to_owned(), points, predicted }
     };
     let shared = first.tests.iter().filter(|test| runs.iter().all(|run| run.test(&test.id).is_some()));
     let tests = shared.flat_map(|test| {
@@ -129,8 +136,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
                 targets.push(target);
             }
         }
-        let lines =
-            |target| labels.iter().map(|contender| line(&test.id, target, &contender.label)).collect();
+        let lines = |target| labels.iter().map(|contender| line(test, target, &contender.label)).collect();
         let own = targets.into_iter().map(move |target| ScalingTest {
             id: test.id.clone(),
             unit: test.amount.as_ref().map(|amount| amount.unit.clone()),
@@ -166,7 +172,13 @@ fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) 
             let time = cell.figures.summary.filter(|_| cell.counts())?;
             Some(ScalingPoint { per_second: None, time })
         };
-        ScalingLine { contender: label.to_owned(), points: runs.iter().map(point).collect() }
+        let points: Vec<_> = runs.iter().map(point).collect();
+        let trips = match quantity {
+            Quantity::Response { class, .. } => predicted::of_class(runs, test, class, label),
+            _ => None,
+        };
+        let predicted = predicted::predicted(runs, &points, trips);
+        ScalingLine { contender: label.to_owned(), points, predicted }
     };
     let shared = shared.map(|quantity| ScalingTest {
         id: test.to_owned(),

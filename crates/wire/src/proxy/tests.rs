@@ -34,7 +34,8 @@ fn client(proxy: &Proxy) -> UnixStream {
 fn proxy(serve: fn(UnixStream), round_trip_ms: u64) -> (TempDir, Proxy) {
     let folder = tempfile::tempdir().unwrap();
     let place = server(folder.path(), serve);
-    let proxy = Proxy::start(place, Duration::from_millis(round_trip_ms), folder.path(), "there").unwrap();
+    let proxy =
+        Proxy::start(place, Duration::from_millis(round_trip_ms), None, folder.path(), "there").unwrap();
     (folder, proxy)
 }
 
@@ -157,7 +158,7 @@ fn ports_are_passed_on_as_sockets_are() {
         stream.write_all(b"the server speaks first").unwrap();
     });
     let place = ServerPlace::Port("localhost".into(), port);
-    let proxy = Proxy::start(place, Duration::from_millis(6), Path::new("/"), "unused").unwrap();
+    let proxy = Proxy::start(place, Duration::from_millis(6), None, Path::new("/"), "unused").unwrap();
     let ServerPlace::Port(host, port) = proxy.place() else { panic!("{:?}", proxy.place()) };
     let began = Instant::now();
     let mut stream = TcpStream::connect((host.as_str(), *port)).unwrap();

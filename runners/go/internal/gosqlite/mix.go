@@ -134,7 +134,7 @@ func (s *session) Run(place int, values *runner.Values, answer *runner.Answer) e
 		return err
 	}
 	err = execute(prepared, prepared.ColumnCount(), one.values, answer)
-	// What it says is what went wrong before.
+	// Its error is the one that went wrong before.
 	if after := prepared.Close(); err == nil {
 		err = after
 	}
@@ -150,7 +150,7 @@ func execute(prepared *driver.Stmt, columns int, values []any, answer *runner.An
 	if err == nil {
 		err = read(prepared, columns, answer)
 	}
-	// What it says is what went wrong before.
+	// Its error is the one that went wrong before.
 	if after := prepared.Reset(); err == nil {
 		err = after
 	}

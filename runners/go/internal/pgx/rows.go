@@ -98,7 +98,7 @@ func (s *session) batch(load *runner.Load, statement string, start, end int) err
 	results := s.conn.SendBatch(background, batch)
 	for place := start; place < end; place++ {
 		if _, err := results.Exec(); err != nil {
-			// What the rest of the batch comes to follows from this.
+			// The outcome of the rest of the batch follows from this.
 			_ = results.Close()
 			return runner.At(place, err)
 		}

@@ -95,7 +95,8 @@ var Common = []string{
 
 // Options are the words of a connection but the password, as drivers take them. Those of the user's URL
 // come first, because of a word given twice the last counts: they cannot lead to another server or
-// database. A word that the driver does not keep is an error: it would send it to the server as a setting of the session.
+// database. A word that the driver does not keep is an error: it would send it to the server as a setting of the
+// session.
 func Options(server *protocol.Server, driver string, known []string) (string, error) {
 	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "prefer"}
 	for name, value := range server.Options {
@@ -131,7 +132,7 @@ func CannotConnect(server *protocol.Server, err error) error {
 	for _, known := range [][2]string{
 		{"password authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"},
 		{"no such host", "; check the host's name in the URL"},
-		{"no pg_hba.conf entry", "; the server's pg_hba.conf lets nobody in from here by that name"},
+		{"no pg_hba.conf entry", "; the server's pg_hba.conf lets no one in from here by that name"},
 		{"connection refused", "; is the server running, and does it listen there?"},
 		{"no such file", "; is the server running, and does it listen there?"},
 		{"does not exist", "; name a database and a user of the server in the URL"},

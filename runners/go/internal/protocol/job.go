@@ -42,8 +42,8 @@ func (j *Job) HasParts() bool {
 	return slices.ContainsFunc(j.Tests, func(test Test) bool { return test.Mix.Part != nil })
 }
 
-// Joins says whether another process of this runner has the database open: it is opened as it is, and nothing is made or
-// removed.
+// Joins says whether another process of this runner has the database open: it is opened as it is, and nothing is made
+// or removed.
 func (j *Job) Joins() bool {
 	return slices.ContainsFunc(j.Tests, func(test Test) bool { return test.Mix.Part != nil && test.Mix.Part.Before > 0 })
 }
@@ -123,7 +123,7 @@ type Query struct {
 	Query string `json:"query"`
 }
 
-// Secret is a password or a key. It shows itself to nobody but who asks for it.
+// Secret is a password or a key. Formatting it never prints it.
 type Secret struct{ text string }
 
 // UnmarshalJSON reads a text.

@@ -10,7 +10,7 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// What fits into an answer before it grows: far more than the usual test returns, yet small compared with what
+// An answer has this room before it grows: far more than the usual test returns, yet small compared with what
 // an engine needs, because it is part of the peak memory that a sample reports.
 const (
 	reservedCells = 1 << 16

@@ -85,8 +85,8 @@ func (c *client) work(began moment, recorder *recorder) error {
 	return nil
 }
 
-// leave counts, once the time is up, as unfinished all that was due before its end and was never begun: the first of every
-// each steps, from own on where no other client takes part in the steps.
+// leave counts, once the time is up, as unfinished all that was due before its end and was never begun: the first of
+// every each steps, from own on where no other client takes part in the steps.
 func (c *client) leave(own, each int, recorder *recorder, class func(Step) int) {
 	if c.window.until == unlimited || c.steps.get(0).due() == 0 {
 		return
@@ -278,7 +278,7 @@ func (m moment) sleep(until int64) {
 	if left := time.Duration(until - m.since()); left > coarse {
 		time.Sleep(left - coarse)
 	}
-	// Where it is refused, sleeps end somewhat later. It is the thread's, which may be another each time.
+	// If it is refused, sleeps end somewhat later. It is the thread's, which may be another each time.
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_TIMERSLACK, 1, 0)
 	for {
 		left := until - m.since()

@@ -244,7 +244,7 @@ func newBoard(window window, classes int) *board {
 func (b *board) add(place int64, tick []counts, succeeded hundredths) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	// What this program has encoded it can decode.
+	// This program can decode its own encoding.
 	_ = b.ticks[place].add(tick, succeeded)
 	for i := range b.news {
 		b.news[i].add(&tick[i])

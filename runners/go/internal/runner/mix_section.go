@@ -121,7 +121,7 @@ func (w *mixWork) letGo(t *trial, lines lines) (protocol.Sample, error) {
 		err = w.orders.end()
 	}
 	if lasts := w.mix.Lasts; lasts != nil {
-		// What ended later does not count.
+		// Operations that ended later do not count.
 		sample.Section.Nanoseconds = lasts.DurationNS
 	} else {
 		// The clients began before the goroutine that reads the clock was awake.

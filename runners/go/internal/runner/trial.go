@@ -104,7 +104,7 @@ func (t *trial) progress(test *protocol.Test) error {
 }
 
 func (t *trial) test(test *protocol.Test) error {
-	// Whoever reads this may be at work for a moment, on the same processor perhaps: so it goes out before
+	// The reader of this may be at work for a moment, on the same processor perhaps: so it goes out before
 	// the input is loaded and not just before the clock starts.
 	if err := t.progress(test); err != nil {
 		return err

@@ -103,8 +103,8 @@ func (d *Database) Visit(from []byte, length int, visit func(value []byte)) erro
 }
 
 // Settle moves the log into the database and waits until it is on the device. A connection that syncs nothing is set
-// to do so meanwhile. With a journal that is all that there is to do, and SQLite syncs only where it writes: so it writes
-// the version of its application once more, which nobody reads.
+// to do so meanwhile. With a journal that is all that there is to do, and SQLite syncs only where it writes: so it
+// writes the version of its application once more, which nothing reads.
 func (d *Database) Settle([]protocol.Store) error {
 	synchronous, err := d.conn.Rows("PRAGMA synchronous")
 	if err != nil {
@@ -121,7 +121,7 @@ func (d *Database) Settle([]protocol.Store) error {
 		return err
 	}
 	if busy := fmt.Sprint(checkpoint[0][0]); busy != "0" {
-		return errors.New("the checkpoint was not whole: somebody reads the log")
+		return errors.New("the checkpoint was not whole: a reader uses the log")
 	}
 	if lazy {
 		return d.conn.Exec("PRAGMA synchronous = OFF")

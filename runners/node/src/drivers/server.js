@@ -1,4 +1,5 @@
-// Shared by the drivers of servers: connections to the database of a trial, which the job's maintenance makes and removes.
+// Shared by the drivers of servers: connections to the database of a trial, which the job's maintenance makes and
+// removes.
 
 import { readFileSync } from "node:fs";
 
@@ -10,7 +11,7 @@ import { Sql } from "./sql.js";
 export const PATIENCE = 10;
 
 export class ServerSql extends Sql {
-  /** Whether there is something to be done at the end. */
+  /** True if something is to be done at the end. */
   #made = false;
 
   constructor(job) {
@@ -23,10 +24,10 @@ export class ServerSql extends Sql {
     }
   }
 
-  // A driver also has attach(database), which connects by the library and throws whatever that throws, and encryption(),
-  // which says how the connection is encrypted, or `none`.
+  // A driver also has attach(database), which connects by the library and throws whatever that throws, and
+  // encryption(), which says how the connection is encrypted, or `none`.
 
-  /** What to do about a connection that failed. */
+  /** Advice on a connection that failed. */
   advice() {
     return "";
   }

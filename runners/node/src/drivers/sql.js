@@ -33,7 +33,7 @@ export class Sql {
   //   identity()           what `hello` says of driver and engine
   //   Session(connection, isOwn)
 
-  /** What a result has: its rows as arrays, what the library says of their columns, and how many rows were changed. */
+  /** A result: its rows as arrays, what the library says of their columns, and how many rows were changed. */
   rows(result) {
     return result.rows;
   }

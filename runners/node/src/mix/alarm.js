@@ -6,13 +6,13 @@
 import { now } from "../clock.js";
 import { native } from "../native.js";
 
-/** How much earlier than due a sleep ends, in nanoseconds: about as late as the loop learns of its end. */
+/** The time by which a sleep ends earlier than due, in nanoseconds: about as late as the loop learns of its end. */
 const EARLY = 150_000;
 /** A sleep is this long at most, so that none outlives a mix that has failed by more. */
 const LONGEST = 50_000_000;
 
 export class Alarm {
-  /** Who waits, the first last: `{due, wake}`. */
+  /** The sleepers, the first last: `{due, wake}`. */
   #waiting = [];
   #sleepsUntil = Infinity;
   #looks = false;

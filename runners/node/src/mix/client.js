@@ -12,7 +12,7 @@ const LATE = -2;
  *  be done is done: moments that come, counters that are read. */
 const BREATH = 4_000_000;
 
-/** What all clients of a section share about the event loop. */
+/** The state of the event loop that all clients of a section share. */
 export class Loop {
   #last = now();
 

@@ -13,7 +13,7 @@ import { sum } from "./sum.js";
 import { Visitor, visits } from "./visitor.js";
 import { shares } from "./work.js";
 
-/** How long before the start the clients are given the moment, so that all of them have it in time. */
+/** The time before the start at which clients are given the moment, so that all of them have it in time. */
 const NOTICE = 5_000_000;
 
 /** Runs a mix. Returns its sample. */

@@ -52,10 +52,10 @@ export function parse(input) {
   return layOut(work);
 }
 
-/** How long an operation of a class, by position, may wait for locks, in nanoseconds. */
+/** The time for which an operation of a class, by position, may wait for locks, in nanoseconds. */
 export const patienceOf = (work, place) => work.classes[place].patience ?? work.patience;
 
-/** How long an operation of any class may wait for locks: what a connection may wait that has one limit for all. */
+/** The time for which any operation may wait for locks: the limit of a connection that has one limit for all. */
 export const shortestPatience = (work) => Math.min(...work.classes.map((_, place) => patienceOf(work, place)));
 
 /** True if all clients share one file of steps. */

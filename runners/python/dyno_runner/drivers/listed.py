@@ -15,11 +15,11 @@ ANY = "*"
 
 @dataclass(frozen=True)
 class JobSql:
-    """How a connection executes what the job lists."""
+    """Executes what the job lists by a connection."""
 
     # Executes a statement and returns its rows.
     run: Callable[[str], Rows]
-    # What it raises.
+    # The exception that it raises.
     error: type[Exception]
     # The engine's code of an error; empty for an error of the connection.
     code: Callable[[Any], str]

@@ -14,14 +14,14 @@ from .sql import Sql
 
 
 class Access:
-    """How a driver reaches a server."""
+    """The way by which a driver reaches a server."""
 
     def connect(self, database: str | None) -> Any:
         """Connects to a database; to none where the engine needs none."""
         raise NotImplementedError
 
     def sql(self, connection: Any) -> JobSql:
-        """How a connection executes what the job lists."""
+        """Executes what the job lists by a connection."""
         raise NotImplementedError
 
 
@@ -33,7 +33,7 @@ class ServerTrial:
         self._job = job
         self._access = access
         self._settings = OnConnect(job.on_connect)
-        # Whether there is something to be done at the end.
+        # True if something is to be done at the end.
         self._made = False
         self.connection: Any = None
 
@@ -63,7 +63,7 @@ class ServerTrial:
             raise
 
     def sql(self) -> JobSql:
-        """How the connection executes what the job lists."""
+        """Executes what the job lists by the connection."""
         return self._access.sql(self.connection)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class ServerDriver(Sql):
 
     @classmethod
     def _access(cls, job: Job) -> Access:
-        """How the server of a job is reached."""
+        """The way to the server of a job."""
         raise NotImplementedError
 
     @staticmethod
@@ -130,7 +130,7 @@ class ServerDriver(Sql):
         raise NotImplementedError
 
     def _encryption(self) -> str:
-        """How the connection is encrypted, or `none`."""
+        """The encryption of the connection, or `none`."""
         raise NotImplementedError
 
     def session(self, place: int) -> Session:

@@ -18,7 +18,7 @@ class Sql(Driver):
     `_load` to the way that the job's variant names."""
 
     _error: type[Exception]
-    # How a statement spells a parameter.
+    # The spelling of a parameter in a statement.
     _parameter = "?"
     _changes = 0
 

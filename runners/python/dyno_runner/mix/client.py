@@ -13,11 +13,11 @@ from .steps import Steps
 from .timing import Timing
 from .work import Class, Work
 
-# How much the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default.
+# The time by which the kernel may delay the end of a sleep to end others with it, in nanoseconds; 50,000 by default.
 # It is set per thread (PR_SET_TIMERSLACK in prctl(2)).
 SLACK = 1
 PR_SET_TIMERSLACK = 29
-# How much earlier than due a client ends its sleep, in nanoseconds: about as late as a Python thread wakes
+# The time by which a client ends its sleep earlier than due, in nanoseconds: about as late as a Python thread wakes
 # up.
 EARLY = 40_000
 # The end of an operation that did not succeed in time; it is recorded already.

@@ -24,7 +24,7 @@ from .steps import Steps, load
 from .visitor import Visitor, Visits
 from .work import Work
 
-# How long before the start the clients are given the moment, so that all of them have it in time.
+# The time before the start at which clients are given the moment, so that all of them have it in time.
 NOTICE = 5_000_000
 
 

@@ -14,7 +14,7 @@ class Session:
     timed. A subclass is used by one thread at a time, which need not be the one that made it."""
 
     errors: type[Exception]
-    # How a statement spells a parameter.
+    # The spelling of a parameter in a statement.
     parameter = "?"
     # True if stored rows can be read back. The null driver cannot, and reports no missing row.
     keeps = True

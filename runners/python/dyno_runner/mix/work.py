@@ -71,7 +71,7 @@ class Class:
     ignores: frozenset[str]
     # True if its statements are never prepared beforehand.
     is_simple: bool
-    # How long one of its operations may wait for locks, in nanoseconds; None: as long as the mix says.
+    # The time for which one of its operations may wait for locks, in nanoseconds; None: as long as the mix says.
     patience: int | None
 
 
@@ -159,13 +159,13 @@ class Work:
         self._check()
 
     def patience_of(self, place: int) -> int:
-        """How long an operation of a class, by position, may wait for locks, in nanoseconds."""
+        """The time for which an operation of a class, by position, may wait for locks, in nanoseconds."""
         own = self.classes[place].patience
         return self.patience if own is None else own
 
     @property
     def shortest_patience(self) -> int:
-        """How long an operation of any class may wait for locks: what a connection may wait that has one limit
+        """The time for which any operation may wait for locks: the limit of a connection that has one limit
         for all. An operation that may wait longer is tried again."""
         return min(self.patience_of(place) for place in range(len(self.classes)))
 

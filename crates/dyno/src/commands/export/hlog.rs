@@ -10,12 +10,12 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Interv
 
 use super::rows::trials;
 
-/// Maxima stand in the log in milliseconds, as its readers expect; its histograms are of nanoseconds.
+/// The log gives maxima in milliseconds, as its readers expect, and histograms in nanoseconds.
 const NANOSECONDS_PER_MAX: f64 = 1e6;
 
-/// The log of some runs, and how many intervals it has: one for each second of each class, of each sample of a mix that lasts a
-/// time, and one for each class of any other sample whose operations were timed. Each class of a contender has a tag; its
-/// trials follow one another.
+/// The log of some runs, and the number of its intervals. A sample of a mix that lasts a time has one for each second
+/// of each class, and any other sample whose operations were timed has one for each class. Each class of a contender
+/// has a tag; its trials follow one another.
 ///
 /// # Errors
 /// A histogram cannot be read.

@@ -7,7 +7,8 @@ use dyno_show::without_formulas;
 use dyno_verdict::Disturbances;
 use serde::Serialize;
 
-/// A sample. The columns of both formats, in this order; `docs/report.md` explains them; their names are those of the run file.
+/// A sample. The columns of both formats, in this order; `docs/report.md` explains them; their names are those of the
+/// run file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SampleRow {
     pub run: String,
@@ -37,12 +38,12 @@ pub struct SampleRow {
     pub device_written_bytes: i64,
     pub peak_memory_bytes: i64,
     pub database_bytes: i64,
-    /// What the seals of the run file show.
+    /// The result of checking the run file's seals.
     pub run_file: String,
 }
 
-/// The trials whose samples are exported: without `all` those that figures rest on. Trials of latency hold the cost of a
-/// clock around every operation, and are never among them.
+/// The trials whose samples are exported: without `all` those that figures rest on. Trials of latency hold the cost of
+/// a clock around every operation, and are never among them.
 pub fn trials(run: &Run, all: bool) -> impl Iterator<Item = &TrialRecord> {
     let is_shown =
         move |trial: &&TrialRecord| all || (run.contenders[trial.contender].named && !is_warm_up(run, trial));

@@ -238,7 +238,7 @@ fn choose(arguments: &ImportArgs) -> Choose {
     }
 }
 
-/// Where rejected rows go.
+/// The file of rejected rows.
 fn rejects(arguments: &ImportArgs, table: &str) -> PathBuf {
     arguments.rejects.clone().unwrap_or_else(|| format!("{table}.rejects.csv").into())
 }
@@ -255,7 +255,7 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     let url = match is_address(into) {
         true => {
             let servers = Registry::load(&Home::find()?)?.servers();
-            // dyno import has clients of its own, and a URL of another driver's is none of them.
+            // dyno import brings its own clients, and reaches no URL of another driver.
             let url = ServerUrl::parse(into, &servers).and_then(|url| match url.driver {
                 Some(_) => Err(UrlError::Scheme),
                 None => Ok(url),
@@ -302,7 +302,7 @@ fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
 }
 
-/// How many connections fill a new table: one more than there are processors, so that one which waits for the
+/// The number of connections that fill a new table: one more than there are processors, so that one which waits for the
 /// device leaves none of them idle. Where the server is elsewhere its processors are not known.
 fn connections(arguments: &ImportArgs) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from) + 1;

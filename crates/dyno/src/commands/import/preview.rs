@@ -1,4 +1,4 @@
-//! What an import would make of a file: the shape, the columns with what decided their types, the statements.
+//! A preview of an import: the shape, the columns with what decided their types, the statements.
 
 use std::fmt::Write;
 

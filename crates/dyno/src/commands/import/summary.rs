@@ -1,4 +1,4 @@
-//! What an import reports when it is done.
+//! The report of an import when it is done.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use dyno_import::{Column, Course, Merged, Plan, Report};
 use super::rejects;
 use crate::cli::ImportArgs;
 
-/// Shorter imports say nothing of a speed: most of their time is not the rows'.
+/// Shorter imports show no speed, because they spend most of their time on other things than rows.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// Most columns that are listed.
 const LISTED: usize = 20;
 
-/// How a file is read, as decided before.
+/// The reading of a file, as decided before.
 pub struct Read {
     file: String,
     table: String,
@@ -25,7 +25,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// As a plan has it.
+    /// The reading that a plan has decided on.
     pub fn of(plan: &Plan) -> Read {
         let delimiter = match plan.delimiter.value {
             b'\t' => "tab".to_owned(),
@@ -45,7 +45,7 @@ impl Read {
         }
     }
 
-    /// What was decided and how to say otherwise.
+    /// The decisions, and the options that change them.
     pub fn shape(&self) -> String {
         if !self.is_delimited {
             return format!("Names of columns: {}.", self.header_why);
@@ -61,7 +61,7 @@ impl Read {
     }
 }
 
-/// The summary of an import. Its last line says what is where.
+/// The summary of an import. Its last line counts the rows, and names table and file.
 pub fn summary(report: &Report, read: &Read, arguments: &ImportArgs) -> String {
     let mut text = read.shape() + "\n";
     let _ = writeln!(text, "Survives {}: {}.", report.reached.safety.name(), report.reached.by);
@@ -110,7 +110,7 @@ fn last_line(report: &Report, read: &Read) -> String {
     )
 }
 
-/// What became of rows that were merged by a key.
+/// The outcome for rows that were merged by a key.
 fn outcome(merged: Merged, rows: u64) -> String {
     let what = if merged.updates { "updated" } else { "skipped" };
     match merged.added {
@@ -130,7 +130,7 @@ fn columns(columns: &[Column]) -> String {
     format!("{} column{plural} ({})", columns.len(), shown.join(", "))
 }
 
-/// How the work was shared.
+/// The way in which the work was shared.
 fn course(report: &Report) -> String {
     match report.course {
         Course::Beside(waits) => format!(

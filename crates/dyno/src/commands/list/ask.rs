@@ -12,7 +12,7 @@ use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::trial::{Reply, TrialOptions};
 use dyno_plan::probe;
 use dyno_protocol::Build;
-use dyno_record::cpu_list;
+use dyno_record::{ClusterShape, cpu_list};
 
 use super::engine::{DriverItem, EngineItem};
 use crate::terminal::say;
@@ -72,7 +72,10 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
         // Those are for the driver that loads a library when it runs.
         let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
         for (index, build) in usual.chain(named).enumerate() {
-            let contender = Contender::parse(&format!("{}@{build}/{}", engine.name, driver.name), registry)?;
+            let mut contender =
+                Contender::parse(&format!("{}@{build}/{}", engine.name, driver.name), registry)?;
+            // One node says which version it is, and the others take seconds to join.
+            contender.cluster = contender.cluster.map(|shape| ClusterShape { nodes: 1, ..shape });
             let unusual = (index > 0).then(|| build.clone());
             let item = DriverItem::new(contender.label.clone(), driver, unusual);
             candidates.push(Candidate { engine: place, contender, item });

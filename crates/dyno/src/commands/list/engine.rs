@@ -19,7 +19,7 @@ pub struct EngineItem {
     pub harness: bool,
     pub drivers: Vec<DriverItem>,
     pub profiles: Vec<ProfileItem>,
-    /// What its manual advises for speed (`tuning=tuned`), if its file says so.
+    /// The settings that its manual advises for speed (`tuning=tuned`), if its file says so.
     pub tuned: Option<TunedItem>,
     /// The findings of `dyno prove` on this machine, the newest first.
     pub proofs: Vec<KeptProof>,
@@ -63,7 +63,7 @@ pub struct ProfileItem {
     link: Option<String>,
 }
 
-/// What an engine's manual advises for speed.
+/// The settings that an engine's manual advises for speed.
 #[derive(Serialize)]
 pub struct TunedItem {
     reason: String,
@@ -125,7 +125,8 @@ impl EngineItem {
     pub fn new(engine: &Engine, drivers: Vec<DriverItem>, proofs: &Proofs) -> Result<EngineItem> {
         let profiles = engine.profiles.iter().map(|profile| {
             let settings = profile.settings()?;
-            let safety = engine.claimed_safety(&settings, None);
+            let safety =
+                engine.claimed_safety(&settings, None, engine.cluster().map_or(1, |cluster| cluster.nodes));
             Ok(ProfileItem {
                 name: profile.name.clone(),
                 level: safety.as_ref().map(|safety| safety.name()),

@@ -22,7 +22,7 @@ pub struct SuiteItem {
     /// Those that it compares besides when the command line asks for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more_contenders: Vec<String>,
-    /// Why it cannot be run.
+    /// The reason that it cannot be run.
     pub trouble: Option<String>,
 }
 

@@ -21,14 +21,14 @@ use crate::cli::ProveArgs;
 
 /// The engine whose data several processes may share as they are.
 const SEVERAL: &str = "sqlite";
-/// What is said of an import that syncs nothing: the control, which must lose.
+/// The label of an import that syncs nothing: the control, which must lose.
 pub const UNSYNCED: &str = "unsynced";
 
-/// What they all share.
+/// The parts that all subjects share.
 pub struct Maker<'a> {
     scratch: &'a Scratch,
     conduct: TrialOptions,
-    /// Where inputs go.
+    /// The folder of inputs.
     inputs: PathBuf,
 }
 
@@ -46,7 +46,7 @@ impl Maker<'_> {
         Ok(Maker { scratch, conduct, inputs })
     }
 
-    /// Who answers for a contender, with the settings in force.
+    /// The program that answers for a contender, with the settings in force.
     ///
     /// # Errors
     /// It is not to be had here, or a setting did not take.
@@ -111,18 +111,18 @@ impl Maker<'_> {
         })
     }
 
-    /// The imports into a contender's databases, each with its name: into a new and an existing database of SQLite; with
-    /// one connection and with several into a server that takes both.
+    /// The imports into a contender's databases, each with its name: into a new and an existing database of SQLite;
+    /// with one connection and with several into a server that takes both.
     ///
     /// # Errors
-    /// It is none that `dyno import` reaches, or is not installed.
+    /// `dyno import` does not reach it, or it is not installed.
     pub fn imports(&self, contender: &Contender) -> Result<Vec<(String, Box<dyn Subject>)>> {
         let label = &contender.label;
         let program = env::current_exe().context("cannot find dyno's own program")?;
         let import = |arguments: &[&str]| Import::new(program.clone(), &self.inputs, arguments);
         let Some(engine) = contender.engine.server() else {
             if contender.engine.name != SEVERAL {
-                bail!("dyno import loads into {SEVERAL} and servers, and {label} is none of these");
+                bail!("dyno import loads into {SEVERAL} and servers, and {label} is not one of these");
             }
             let into = |arguments: &[&str], is_existing| -> Result<Box<dyn Subject>> {
                 let look = self.embedded(contender, 1);

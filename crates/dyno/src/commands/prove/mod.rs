@@ -1,6 +1,7 @@
 //! `dyno prove`: what survives power cuts and kills.
 
 mod again;
+pub(super) mod clusters;
 mod controls;
 mod maker;
 mod place;
@@ -22,6 +23,7 @@ use dyno_show::durability;
 use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
 use super::outcome::{AsInput, Exit, print};
+use super::run::name_nodes;
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
 use crate::terminal;
 use maker::Maker;
@@ -57,10 +59,18 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
         key::give(&mut contenders, None)?;
         Ok(contenders)
     };
-    let contenders = named(&arguments.with).input()?;
+    let mut with: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
+    if let Some(nodes) = arguments.nodes {
+        name_nodes(&mut with, nodes, &registry).input()?;
+    }
+    let contenders = named(&with).input()?;
+    let are_clusters = clusters::are_clusters(arguments, &contenders).input()?;
     let importers = named(&arguments.import).input()?;
     let interrupts = Interrupts::listen()?;
-    let proved = prove_all(arguments, &registry, &contenders, &importers, &interrupts);
+    let proved = match are_clusters {
+        true => clusters::execute(arguments, &registry, &contenders, &interrupts),
+        false => prove_all(arguments, &registry, &contenders, &importers, &interrupts),
+    };
     match interrupts.signal() {
         Some(signal) => Ok(Exit::Signal(signal)),
         None => proved,
@@ -114,7 +124,7 @@ pub fn show(verdict: &DurabilityVerdict, format: ProofFormat) -> Result<Exit> {
     })
 }
 
-/// Whether a contender can be proved at all.
+/// Refuses a contender that cannot be proved.
 fn check(contender: &Contender, arguments: &ProveArgs) -> Result<()> {
     let label = &contender.label;
     if contender.engine.harness {

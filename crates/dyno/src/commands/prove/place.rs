@@ -1,5 +1,5 @@
-//! Where proofs are made: on what was asked for, or where the system does not allow that, in a plain folder, where no power
-//! can be cut but kills and system calls can be seen.
+//! The place of proofs: the one that was asked for, or where the system does not allow that, a plain folder, where no
+//! power can be cut but kills and system calls can be seen.
 
 use std::env;
 use std::path::PathBuf;
@@ -22,16 +22,16 @@ const WATCHER: &str = "prove-watcher";
 
 /// The place.
 pub struct ProofPlace {
-    /// Where everything is done.
+    /// The folder in which everything is done.
     pub context: ProofContext,
-    /// Why no power can be cut here, if it cannot.
+    /// The reason that no power can be cut here, if it cannot.
     pub no_cuts: Option<String>,
     // Left before the folder is removed, in which it is.
     _mount: Option<PrivateMount>,
 }
 
 impl ProofPlace {
-    /// What was asked for. A disk that the system does not allow gives way to a plain folder.
+    /// Opens the place that was asked for. A disk that the system does not allow gives way to a plain folder.
     ///
     /// # Errors
     /// Nothing can be made, or recorded files are asked for that the system does not allow.

@@ -157,7 +157,7 @@ fn storage_arguments(arguments: &ProveArgs) -> Vec<String> {
     ["--device".to_owned(), device, "--file-system".to_owned(), file_system].to_vec()
 }
 
-/// What `dyno import` promises: all or nothing, and all once it says so, unless an option asks it to sync nothing.
+/// The promise of `dyno import`: all or nothing, and all once it says so, unless an option asks it to sync nothing.
 fn import_promise(label: &str) -> Safety {
     let is_synced = !label.contains(UNSYNCED);
     Safety {
@@ -168,6 +168,7 @@ fn import_promise(label: &str) -> Safety {
         link: None,
         caveat: None,
         hole: None,
+        nodes: None,
         survival: None,
     }
 }

@@ -14,7 +14,7 @@ use dyno_suite::progress::PlanningProgress;
 use super::contenders::{available, check_reach, with_harness, with_limits};
 use super::request::RunRequest;
 use super::site::Site;
-use super::{counted, kept, network, open_files, timed_statements, trust, watching};
+use super::{counted, kept, network, open_files, timed_statements, traffic, trust, watching, why};
 use crate::cli::PlaceArgs;
 use crate::commands::outcome::AsInput;
 use crate::commands::planning;
@@ -113,6 +113,12 @@ impl CheckedRequest {
         }
         if self.request.schedule.counts {
             counted::check(&plan).input()?;
+        }
+        if self.request.schedule.why {
+            why::check(&plan).input()?;
+        }
+        if self.request.schedule.round_trips {
+            traffic::check(&plan).input()?;
         }
         if self.request.schedule.statements {
             timed_statements::check(&plan).input()?;

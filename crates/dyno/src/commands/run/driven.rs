@@ -44,6 +44,10 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
         !request.schedule.counts,
         "--counts counts on this machine what runners do, and --on starts them on others: leave one out"
     );
+    ensure!(
+        !request.schedule.round_trips,
+        "--round-trips records one client of this machine, and --on drives clients from others: leave one out"
+    );
     request.contenders.iter().try_for_each(check)?;
     // Each agent has one process for its clients, and they cannot take turns with other contenders.
     request.contenders.iter_mut().for_each(|contender| contender.processes = true);

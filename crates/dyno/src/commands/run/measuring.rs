@@ -7,12 +7,14 @@ use dyno_engine::Contender;
 use dyno_engine::proofs::Proofs;
 use dyno_lab::proof::Prover;
 use dyno_lab::run::{KeptDatabases, Observer, Runner};
+use dyno_lab::traffic::TrafficCounter;
 use dyno_lab::trial::Servers;
 use dyno_plan::Plan;
 use dyno_record::{EncryptionProof, Run, Writer};
 
 use super::probing::{self, Probing};
 use super::site::Site;
+use super::traffic;
 use crate::progress::Progress;
 use crate::terminal::say;
 
@@ -36,6 +38,7 @@ impl Measuring<'_> {
         let (conduct, scratch) = (&site.options, &site.scratch);
         prove(run, plan, Prover { conduct, scratch, servers: &mut *servers }, progress)?;
         probing::probe(run, plan, Probing { conduct, scratch, servers: &mut *servers }, progress)?;
+        traffic::count(run, TrafficCounter { plan, conduct, scratch, servers: &mut *servers }, progress);
         let (proofs, troubles) = Proofs::load();
         troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
         let mut runner = Runner {

@@ -1,5 +1,6 @@
 //! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
 
+mod challenge;
 mod checked;
 mod contenders;
 mod counted;
@@ -16,10 +17,12 @@ mod request;
 mod site;
 mod sustain;
 mod timed_statements;
+mod traffic;
 mod trust;
 mod typed_contenders;
 mod typed_suite;
 mod watching;
+mod why;
 
 use std::path::Path;
 use std::time::Duration;
@@ -43,8 +46,10 @@ use measuring::Measuring;
 use request::{RunRequest, again};
 use site::Site;
 
+pub(super) use challenge::execute as challenge;
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};
+pub(super) use typed_contenders::name_nodes;
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {

@@ -8,7 +8,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::fresh_seed;
 use dyno_record::{
-    FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord, Schedule, Wanted,
+    Circumstances, FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord,
+    Schedule, Wanted,
 };
 use dyno_suite::{Published, Suite, compared_with};
 
@@ -22,7 +23,8 @@ use crate::cli::{Caches, PlaceArgs, RerunArgs, RunArgs};
 
 /// The time budget of a run where the command line sets none.
 const BUDGET: Duration = Duration::from_secs(60);
-/// The time budget of each run when several numbers of clients or delays are asked for: three take less than two minutes.
+/// The time budget of each run when several numbers of clients or delays are asked for: three take less than two
+/// minutes.
 const BUDGET_OF_SEVERAL: Duration = Duration::from_secs(35);
 /// The time budget of a search for a rate: longer, because each trial shows only whether its rate was too high.
 const BUDGET_OF_SEARCH: Duration = Duration::from_secs(180);
@@ -41,6 +43,8 @@ pub struct RunRequest {
     pub schedule: Schedule,
     pub limits: Limits,
     pub wanted: Wanted,
+    /// What was changed that should not matter, in runs of `dyno challenge`.
+    pub circumstances: Option<Circumstances>,
     /// True if the suite chose the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
     /// Those of the suite's contenders that are not to be had here.
@@ -53,7 +57,7 @@ pub struct RunRequest {
     pub origin: Origin,
 }
 
-/// What one of several runs has that the others of its command line have not.
+/// The setting that one of several runs has and the others of its command line have not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunStep<'a> {
     /// A parameter, with one of the values that were typed for it.
@@ -93,6 +97,7 @@ pub fn typed(arguments: &RunArgs, step: RunStep, home: &Home, registry: &Registr
         schedule: schedule(arguments)?,
         limits: limits(arguments, &suite, step.delay),
         wanted: wanted(&arguments.place, Wanted::default()),
+        circumstances: None,
         origin: Origin {
             name: suite.path.display().to_string(),
             contenders: is_foreign && is_by_suite(arguments),
@@ -136,7 +141,7 @@ fn typed_parameters(
     Ok(typed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// When trials run and when they end.
+/// The order and the end of trials.
 fn schedule(arguments: &RunArgs) -> Result<Schedule> {
     let usual = match (arguments.sustain, arguments.clients.len().max(arguments.delay.len())) {
         (Some(_), _) => BUDGET_OF_SEARCH,
@@ -155,14 +160,16 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
         timeout_ns: arguments.place.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
         latency: arguments.latency,
         statements: arguments.statements,
+        round_trips: arguments.round_trips,
         counts: arguments.counts || arguments.gate.iter().any(|limit| limit.quantity != "time"),
+        why: arguments.why,
         turns: !arguments.no_turns,
         sustain: arguments.sustain,
         warm_up: !arguments.no_warm_up,
     })
 }
 
-/// What all contenders are given: as the command line says, else as the suite does.
+/// The conditions of all contenders: as the command line says, else as the suite does.
 fn limits(arguments: &RunArgs, suite: &Suite, delay: Option<Duration>) -> Limits {
     let cache_bytes = match arguments.cache {
         None => suite.cache,
@@ -214,6 +221,7 @@ pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) 
         },
         limits: old.limits,
         wanted: wanted(&arguments.place, old.wanted),
+        circumstances: None,
         by_suite: false,
         left_out: Vec::new(),
         rungs: old.suite.rungs,

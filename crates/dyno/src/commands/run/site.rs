@@ -10,7 +10,7 @@ use dyno_lab::server::sweep_segments;
 use dyno_lab::trial::TrialOptions;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
-use dyno_record::{Machine, Storage, cpu_list};
+use dyno_record::{Machine, Placement, Storage, cpu_list};
 use dyno_suite::Cpus;
 
 use super::request::RunRequest;
@@ -23,6 +23,8 @@ pub struct Site {
     pub storage: Storage,
     pub scratch: Scratch,
     pub options: TrialOptions,
+    /// The CPUs that dyno might use before it moved.
+    before: Vec<usize>,
 }
 
 impl Site {
@@ -35,6 +37,7 @@ impl Site {
         let cpus = request.wanted.cpus.as_deref().or(all.as_deref());
         let placement = placement::choose(cpus, request.wanted.nice).map_err(anyhow::Error::from).input()?;
         // Before dyno moves: the CPUs that it may use are part of the machine's record.
+        let before = allowed_cpus();
         let machine = machine::read();
         placement::apply_to_self(&placement)?;
         let interrupts = Interrupts::listen()?;
@@ -51,7 +54,16 @@ impl Site {
             memory_bytes: request.limits.memory_bytes,
             interrupts,
             agents,
+            watches: false,
         };
-        Ok(Site { machine, storage, scratch, options })
+        Ok(Site { machine, storage, scratch, options, before })
+    }
+}
+
+impl Drop for Site {
+    /// A next run of the same command chooses among all CPUs again.
+    fn drop(&mut self) {
+        let all = Placement { dyno_cpus: std::mem::take(&mut self.before), ..self.options.placement.clone() };
+        let _ = placement::apply_to_self(&all);
     }
 }

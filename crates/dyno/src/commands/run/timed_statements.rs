@@ -1,4 +1,4 @@
-//! What `--statements` can time: the statements of mixes, by runners that report them.
+//! The statements that `--statements` can time: those of mixes, by runners that report them.
 
 use anyhow::{Result, ensure};
 use dyno_plan::Plan;

@@ -33,6 +33,9 @@ pub(super) fn typed_contenders(
         );
         names.iter_mut().for_each(|name| name.push_str(",processes=yes"));
     }
+    if let Some(nodes) = arguments.nodes {
+        name_nodes(&mut names, nodes, registry)?;
+    }
     let mut contenders: Vec<Contender> = Vec::new();
     let at = |url: &str| {
         let url = ServerUrl::parse(url, &registry.servers())?;
@@ -57,6 +60,30 @@ pub(super) fn typed_contenders(
     }
     announce_both(&contenders);
     Ok(contenders)
+}
+
+/// Gives a number of nodes to the names of clusters that have none.
+///
+/// # Errors
+/// None of the names is that of a cluster.
+pub(crate) fn name_nodes(names: &mut [String], nodes: u32, registry: &Registry) -> Result<()> {
+    let mut clusters = 0;
+    for name in names.iter_mut().filter(|name| addressed(name).is_none()) {
+        if Contender::parse(name, registry)?.cluster.is_some() {
+            clusters += 1;
+            if !name.contains(",nodes=") {
+                name.push_str(&format!(",nodes={nodes}"));
+            }
+        }
+    }
+    let known: Vec<&str> = registry
+        .engines
+        .iter()
+        .filter(|engine| engine.cluster().is_some())
+        .map(|engine| engine.name.as_str())
+        .collect();
+    ensure!(clusters > 0, "--nodes is for clusters, and no contender is one: {}", known.join(", "));
+    Ok(())
 }
 
 /// The engine and the address of a contender written as `postgres=postgres://me@host/database`.
@@ -95,7 +122,7 @@ pub(super) fn baseline(name: Option<&str>, contenders: &[Contender], registry: &
     };
     if !is_one(&label) {
         let labels = contenders.iter().map(|contender| contender.label.as_str()).collect::<Vec<_>>();
-        bail!("the baseline {label} is none of the contenders, which are {}", labels.join(", "));
+        bail!("the baseline {label} is not among the contenders, which are {}", labels.join(", "));
     }
     Ok(label)
 }

@@ -1,4 +1,4 @@
-//! What `--progress` can print: the mixes of a run, and the contenders whose runners report.
+//! The progress that `--progress` can print: the mixes of a run, and the contenders whose runners report.
 
 use anyhow::{Result, ensure};
 use dyno_plan::Plan;

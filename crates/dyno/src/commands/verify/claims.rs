@@ -1,4 +1,5 @@
-//! Whether what a run says of its tests, its contenders and its order follows from the suite, the engine files and the seed.
+//! Checks that what a run says of its tests, contenders and order follows from the suite, the engine files and the
+//! seed.
 
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::order_of_block;
@@ -45,7 +46,7 @@ fn in_suite(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
         let written = suite.tests.iter().find(|written| written.id == test.id);
         let why = match written {
             Some(written) => in_test(test, written, &titles, is_default),
-            None => Some("is none of the suite's"),
+            None => Some("is not one of the suite's"),
         };
         found.extend(why.map(|why| format!("test {}: {why}", test.id)));
     }

@@ -1,8 +1,8 @@
 //! `dyno verify`: whether what a run file or a page says can be worked out again.
 //!
-//! A run file holds samples, and every figure comes from them. So what is checked is that the file is as dyno wrote it, that
-//! its samples do not contradict each other, and that all else in it follows from the suite's text, dyno's engine files and the
-//! seed. Of a page also each word: the page of the run within it must come out the same.
+//! A run file holds samples, and every figure comes from them. So what is checked is that the file is as dyno wrote it,
+//! that its samples do not contradict each other, and that all else in it follows from the suite's text, dyno's engine
+//! files and the seed. Of a page also each word: the page of the run within it must come out the same.
 
 mod claims;
 mod page;
@@ -45,7 +45,7 @@ pub fn execute(arguments: &VerifyArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Why a run file or a page is refused, a sentence each; none if it is not.
+/// The reasons to refuse a run file or a page, a sentence each; none if it is accepted.
 ///
 /// # Errors
 /// It cannot be tried; a file that is no run file is refused.

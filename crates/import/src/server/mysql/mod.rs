@@ -5,37 +5,28 @@
 
 mod catalog;
 mod clean;
+mod load;
 mod statements;
 
-use std::ffi::CString;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
-use dyno_client::mysql::{self, Connection, ServerError, infile};
+use dyno_client::mysql::{self, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::common::{LOST, check_names, said_removed, staged_name, write, written};
-use super::sent::{Sent, number_behind};
-use crate::batch::Batch;
-use crate::error::{BadInput, Input, Refused, shown};
+use super::common::{check_names, said_removed, staged_name};
+use crate::error::Input;
 use crate::pipeline::Rows;
-use crate::safety::{Reached, Safety};
+use crate::safety::Reached;
 use crate::table::{Column, Table};
-use crate::target::{Existing, Target, said_losses};
-use crate::target::{Program, literal};
+use crate::target::{Existing, Program, Target, literal, said_losses};
 use crate::value::Kind;
 use catalog::{SPELLING, text};
 use statements::{Statements, quoted, statements};
 
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
-
-/// Numbers of errors that the client's library reports, and not the server.
-const CLIENT_ERRORS: std::ops::Range<u32> = 2000..3000;
-
-/// Classes of SQLSTATE by which a server refuses a value, a row that violates a constraint, and what a SIGNAL refuses.
-const REFUSES_ROW: [&str; 3] = ["22", "23", "45"];
 
 /// Characters of a name that these servers take.
 const LONGEST_NAME: usize = 64;
@@ -75,153 +66,6 @@ impl MySql {
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
         statements(table, existing, &self.staged, self.sync_frm.is_none())
-    }
-
-    fn execute(&self, sql: &str) -> Result<()> {
-        self.connection
-            .rows(sql)
-            .with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql)))
-            .map(drop)
-    }
-
-    fn fill(
-        &self,
-        table: &Table,
-        existing: Existing,
-        rows: &mut Rows,
-        check: &dyn Fn() -> Result<()>,
-    ) -> Result<(Reached, Vec<String>)> {
-        let statements = self.plan(table, existing);
-        for sql in &statements.before {
-            self.execute(sql).input()?;
-        }
-        self.copy(&statements.load, &table.name, rows)?;
-        check()?;
-        for sql in &statements.after {
-            rows.watch().doing("making indexes");
-            self.execute(sql).input()?;
-        }
-        if rows.watch().stops() {
-            return Err(crate::error::Interrupted.into());
-        }
-        let reached = self.reached(existing)?;
-        rows.watch().doing("committing");
-        rows.seal()?;
-        self.commit(&statements.commit)?;
-        Ok(self.tidy(&statements.last, reached))
-    }
-
-    fn commit(&self, sql: &str) -> Result<()> {
-        let outcome = self.connection.rows(sql).map(drop);
-        outcome.map_err(|error| match error.downcast_ref::<ServerError>() {
-            Some(server) if !CLIENT_ERRORS.contains(&server.number) => {
-                error.context(format!("cannot execute {}; nothing was loaded", shown(sql)))
-            }
-            _ => error.context(LOST),
-        })
-    }
-
-    /// Executes the statements that follow the commit. If one fails, the rows stay, so the failure is a note.
-    fn tidy(&self, statements: &[String], mut reached: Reached) -> (Reached, Vec<String>) {
-        let mut notes = Vec::new();
-        for sql in statements {
-            let Err(error) = self.connection.rows(sql) else { continue };
-            notes.push(format!("The rows are loaded, but the server refuses {}: {error:#}.", shown(sql)));
-            if sql.starts_with("CREATE TABLE") {
-                reached.safety = reached.safety.min(Safety::ProcessCrash);
-            }
-        }
-        (reached, notes)
-    }
-
-    fn copy(&self, sql: &str, table: &str, rows: &mut Rows) -> Result<()> {
-        let (mut room, mut given, mut sent) = (Vec::new(), 0, Sent::default());
-        let mut held: Option<Batch> = None;
-        let fill = |buffer: &mut [u8]| {
-            if held.is_none() {
-                let Some(batch) = rows.batch()? else { return Ok(0) };
-                given = 0;
-                sent.add(&batch.lines);
-                write(&batch, &mut room);
-                held = Some(batch);
-            }
-            let left = &held.as_ref().map_or(&[][..], |batch| written(batch, &room))[given..];
-            let count = buffer.len().min(left.len());
-            buffer[..count].copy_from_slice(&left[..count]);
-            given += count;
-            if count == left.len() {
-                held.take().into_iter().for_each(|batch| rows.recycle(batch));
-            }
-            Ok(count)
-        };
-        let loaded = infile::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
-        let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
-        let reported: Vec<String> =
-            warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
-        if !reported.is_empty() {
-            // The table's own name and not the one that it has until it is whole; and the column without either.
-            let reported: Vec<String> = reported.iter().map(|text| self.plain(text, table)).collect();
-            let numbered = reported.iter().find_map(|text| number_behind(text, " at row "));
-            let refused = match numbered {
-                Some(refused) => Some(refused),
-                None => self.first_row().map(|row| (row, reported[0].clone())),
-            };
-            if let Some((line, reason)) = refused.and_then(|(row, reason)| Some((sent.line(row)?, reason))) {
-                return Err(Refused { line, reason }.into());
-            }
-            let error = anyhow::anyhow!(
-                "the server would change or leave out values, so nothing was loaded: {}",
-                reported.join("; ")
-            );
-            return Err(error).input();
-        }
-        let given = rows.loaded();
-        ensure!(loaded == given, "the server took {loaded} of {given} rows, so nothing was loaded");
-        Ok(())
-    }
-
-    /// The row of the first warning, from 1, which the message of a violated key or check does not hold. None where the
-    /// server does not know.
-    fn first_row(&self) -> Option<u64> {
-        self.connection.rows("GET DIAGNOSTICS CONDITION 1 @dyno_row = ROW_NUMBER").ok()?;
-        self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
-    }
-
-    /// A message of the server without the name that the table has until it is whole.
-    fn plain(&self, message: &str, table: &str) -> String {
-        let before = format!("`{}`.", self.staged);
-        let message = match message.split_once(&before) {
-            // for column `database`.`dyno_import_…`.`day`
-            Some((start, rest)) => {
-                let start = start.rfind(" `").map_or(start, |database| &start[..=database]);
-                format!("{start}{rest}")
-            }
-            None => message.to_owned(),
-        };
-        message.replace(&self.staged, table)
-    }
-
-    /// Leaves everything as it was.
-    fn undo(&self) {
-        // Without a connection a staged table stays behind; its name says whose it is.
-        let _ = self.connection.rows("ROLLBACK");
-        let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
-    }
-
-    /// The failures that a commit survives by the settings in force.
-    fn reached(&self, existing: Existing) -> Result<Reached> {
-        let flush = self.connection.value("SELECT @@innodb_flush_log_at_trx_commit")?.unwrap_or_default();
-        let safety = match flush.as_str() {
-            "1" | "3" => Safety::PowerLoss,
-            "2" => Safety::ProcessCrash,
-            _ => Safety::None,
-        };
-        let by = format!("innodb_flush_log_at_trx_commit={flush}");
-        Ok(match self.sync_frm.filter(|_| existing != Existing::Append) {
-            Some(true) => Reached { safety, by: by + ", sync_frm=ON" },
-            Some(false) => Reached { safety: safety.min(Safety::ProcessCrash), by: by + ", sync_frm=OFF" },
-            None => Reached { safety, by },
-        })
     }
 }
 
@@ -347,20 +191,5 @@ impl Target for MySql {
                 Err(error)
             }
         }
-    }
-}
-
-fn explain(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<ServerError>() {
-        Some(server) if infile::REFUSED.contains(&server.number) => error.context(
-            "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
-        ),
-        Some(server) => {
-            // A trigger's refusal is an error, while that of a value is a warning, and the server counts no rows for it.
-            let is_input = REFUSES_ROW.iter().any(|class| server.state.starts_with(class));
-            let error = error.context("the server refuses the rows; nothing was loaded");
-            if is_input { BadInput(error).into() } else { error }
-        }
-        None => error,
     }
 }

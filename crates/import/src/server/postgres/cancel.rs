@@ -33,7 +33,7 @@ pub fn cancellable<T>(
             while !done.load(Ordering::Relaxed) {
                 let stops = watch.stops();
                 if stops && let Ok(other) = open(api, server) {
-                    // What the server does not end, the user ends by a second signal.
+                    // A statement that the server does not end, the user ends by a second signal.
                     let _ = other.rows(&sql);
                 }
                 thread::park_timeout(if stops { AGAIN } else { LOOK });

@@ -170,7 +170,7 @@ fn clients_of_several_processes_are_ready_and_then_done() {
     }
     assert!(complaint(&[&begun[..], &[ready()]].concat()).unwrap().contains("out of order"));
     let early = complaint(&begun[..3]).unwrap();
-    assert_eq!(early, "client 2 of 3, a process of its own, stopped in the middle of its work: it ended");
+    assert_eq!(early, "client 2 of 3, a separate process, stopped in the middle of its work: it ended");
 }
 
 proptest! {

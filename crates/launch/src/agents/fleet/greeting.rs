@@ -8,7 +8,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::super::launcher::Launcher;
 use super::super::wire::{AgentHello, AgentReport, ReportLine, read_line};
-use super::roster::{Roster, Seat};
+use super::roster::{Roster, Seat, end_all};
 use crate::interrupts::Interrupts;
 use crate::process::{Inbox, Message, Process};
 
@@ -50,24 +50,41 @@ pub fn greet(
         commands.iter().enumerate().map(|(number, (_, words))| Process::launch(words, (inbox, number)));
     let mut launchers: Vec<Process> = started.collect::<Result<_>>()?;
     let mut greeted = Greeted { launcher, commands, hellos: Vec::new(), others: BTreeMap::new() };
-    let deadline = Instant::now() + PATIENCE;
-    while greeted.hellos.len() < launcher.agents() {
-        interrupts.check()?;
-        match inbox.next(Instant::now() + LOOKS) {
-            Some((number, Message::Line(text))) => greeted.read(number, &text, expected)?,
-            Some((number, Message::End)) => {
-                let ending = launchers.swap_remove(number).finish();
-                bail!(greeted.not_started(number, &ending.description));
-            }
-            Some((number, Message::Unreadable(what))) => bail!(greeted.not_started(number, &what)),
-            Some(_) => {}
-            None => ensure!(Instant::now() < deadline, greeted.silent()),
+    match greeted.wait(expected, &mut launchers, inbox, interrupts) {
+        Ok(()) => Ok(greeted.seated(launchers)),
+        Err(error) => {
+            // Agents that were not killed remove their folders.
+            end_all(launchers);
+            Err(error)
         }
     }
-    Ok(greeted.seated(launchers))
 }
 
 impl Greeted<'_> {
+    fn wait(
+        &mut self,
+        expected: &ExpectedBuild,
+        launchers: &mut Vec<Process>,
+        inbox: &Inbox,
+        interrupts: &Interrupts,
+    ) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while self.hellos.len() < self.launcher.agents() {
+            interrupts.check()?;
+            match inbox.next(Instant::now() + LOOKS) {
+                Some((number, Message::Line(text))) => self.read(number, &text, expected)?,
+                Some((number, Message::End)) => {
+                    let ending = launchers.swap_remove(number).finish();
+                    bail!(self.not_started(number, &ending.description));
+                }
+                Some((number, Message::Unreadable(what))) => bail!(self.not_started(number, &what)),
+                Some(_) => {}
+                None => ensure!(Instant::now() < deadline, self.silent()),
+            }
+        }
+        Ok(())
+    }
+
     fn read(&mut self, number: usize, text: &[u8], expected: &ExpectedBuild) -> Result<()> {
         match read_line(text) {
             Some(ReportLine { agent, report: AgentReport::Hello(hello) }) => {

@@ -32,17 +32,17 @@ pub struct Seat {
     pub host: String,
     /// The number of its launcher.
     pub launcher: usize,
-    /// When it was last heard.
+    /// The time at which it was last heard.
     pub heard: Instant,
     /// The files that were sent to it, by digest.
     pub files: BTreeSet<String>,
     /// Its runner.
     pub route: Option<Route>,
-    /// Why it is lost.
+    /// The reason that it is lost.
     pub lost: Option<String>,
 }
 
-/// Where the lines of a runner go.
+/// The receiver of a runner's lines.
 pub struct Route {
     /// The runner's number.
     pub trial: u64,
@@ -99,7 +99,7 @@ impl Roster {
                     return;
                 }
                 for input in members.launchers.iter().flatten().filter_map(Process::input) {
-                    // Where others wait to be written, those say it.
+                    // Others that wait to be written say it.
                     let _ = input.try_send(beat.clone());
                 }
             }
@@ -109,13 +109,12 @@ impl Roster {
 
     /// Ends all agents, whose standard input ends.
     pub fn close(&self) {
-        let mut launchers = {
+        let launchers = {
             let mut members = self.lock();
             members.is_closed = true;
             members.launchers.iter_mut().filter_map(Option::take).collect::<Vec<_>>()
         };
-        launchers.iter_mut().for_each(Process::end_input);
-        launchers.into_iter().for_each(|launcher| drop(launcher.finish()));
+        end_all(launchers);
     }
 
     fn hear(&self, line: ReportLine) {
@@ -174,6 +173,16 @@ impl Roster {
         // It is killed, without the lock: that takes time.
         drop(ended);
     }
+}
+
+/// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then end.
+pub fn end_all(mut launchers: Vec<Process>) {
+    launchers.iter_mut().for_each(Process::end_input);
+    thread::scope(|scope| {
+        for launcher in launchers {
+            scope.spawn(|| launcher.finish());
+        }
+    });
 }
 
 fn silent(seat: &Seat) -> String {

@@ -17,7 +17,7 @@ pub const LEFT_OUT: &str = "The geometric means leave out deferred work: a store
 
 fn notes(verdict: &Verdict) -> Vec<String> {
     let has_means = verdict.summaries.iter().any(|summary| summary.geometric_mean.is_some());
-    // Where contenders are ranked, the sentences above the table say it.
+    // If contenders are ranked, the sentences above the table say it.
     let is_said = verdict.rankings.iter().any(|ranking| ranking.ranks.len() > 1);
     let says = has_means && !is_said && !verdict.views.debts.is_empty();
     says.then(|| LEFT_OUT.to_owned()).into_iter().collect()

@@ -1,4 +1,4 @@
-//! What is known of durability, as columns.
+//! The known durability, as columns.
 
 use dyno_record::Standing;
 use dyno_verdict::{Survived, Verdict};

@@ -1,5 +1,5 @@
-//! What `dyno prove` found of contenders: a sentence for each below the tables, and columns. Their cards on the page have the
-//! same sentence.
+//! The findings of `dyno prove` on contenders: a sentence for each below the tables, and columns. Their cards on the
+//! page have the same sentence.
 
 mod csv;
 pub mod words;
@@ -8,7 +8,7 @@ use dyno_verdict::Verdict;
 
 use super::parts::{NOTHING, Parts};
 
-/// What there is of it.
+/// The parts of the view.
 pub const PARTS: Parts = Parts { columns: csv::columns, notes, ..NOTHING };
 
 fn notes(verdict: &Verdict) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What was proved of a contender, in words.
+//! The proofs of a contender, in words.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use dyno_record::{ContenderRecord, Survival, Tally, Upkept};
 use dyno_verdict::statistics::Interval;
 use dyno_verdict::{CutRuns, Survived, Verdict};
 
-/// What `dyno prove` found of a contender, by its position; none where nothing is known.
+/// The findings of `dyno prove` on a contender, by its position; none where nothing is known.
 pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
     let found = verdict.views.durability.iter().find(|found| found.contender == contender)?;
     let record: &ContenderRecord = &verdict.contenders[contender];
@@ -24,7 +24,7 @@ pub fn about(verdict: &Verdict, contender: usize) -> Option<String> {
     Some(format!("{} (dyno prove on {}, {day}).", reported.join("; "), survival.file_system))
 }
 
-/// How much work was cut, and what it did beside its commits.
+/// The work that was cut, and what it did besides its commits.
 fn recorded(survival: &Survival) -> Option<String> {
     let Survival { commits, runs, upkeep, cuts, .. } = survival;
     let within = upkeep_in_words(upkeep);
@@ -44,7 +44,7 @@ fn times(runs: u64) -> String {
     }
 }
 
-/// What became of it when its device failed.
+/// The outcome when its device failed.
 fn device(errors: &Tally) -> String {
     match errors.tried {
         0 => "no failure of the device let it acknowledge anything".to_owned(),
@@ -52,7 +52,7 @@ fn device(errors: &Tally) -> String {
     }
 }
 
-/// What it did not survive and does not promise to.
+/// The failures that it did not survive and does not promise to.
 fn caveats(survival: &Survival) -> impl Iterator<Item = String> {
     let caveat = |tally: Option<Tally>, of: &str| {
         let tally = tally.filter(|tally| tally.survived < tally.tried)?;
@@ -74,8 +74,8 @@ pub fn upkeep_in_words(upkeep: &BTreeMap<String, Upkept>) -> String {
     words.collect::<Vec<_>>().join(" and ")
 }
 
-/// `survived 100 of 100 cuts: loss in at most 3.0 % of such cuts of the 5 runs that were cut, and in at most 45.1 % of such
-/// runs, at 95 %`.
+/// `survived 100 of 100 cuts: loss in at most 3.0 % of such cuts of the 5 runs that were cut, and in at most 45.1 % of
+/// such runs, at 95 %`.
 pub fn sentence(tally: &Survived, what: &str) -> String {
     let Survived { tried, survived, drawn, fail, runs } = tally;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);

@@ -91,7 +91,7 @@ fn a_minute(verdict: &Verdict, test: &LatencyTest) -> Option<String> {
     Some(format!("{}, {} a minute: {}.", test.test, rates.says, lines.join(", ")))
 }
 
-/// Where durations begin if operations arrive at planned times.
+/// The moment from which durations count if operations arrive at planned times.
 fn arrivals(verdict: &Verdict) -> String {
     let how = if verdict.about.load == Some(Load::Sessions) {
         "Operations arrived in sessions, each of which connected, did them one after another and left. `connect` lasts from \

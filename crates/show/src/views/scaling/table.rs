@@ -1,7 +1,7 @@
 //! Runs of several sizes as text, and as data for a plot.
 
 use anyhow::Result;
-use dyno_verdict::{Scaling, ScalingTest};
+use dyno_verdict::{Scaling, ScalingLine, ScalingPoint, ScalingTest};
 
 use crate::grid::Grid;
 use crate::{notes, plain, units, without_formula, wrapped};
@@ -23,7 +23,36 @@ pub fn markdown(scaling: &Scaling) -> String {
 
 /// A table for each test.
 fn grids(scaling: &Scaling) -> Vec<Grid> {
-    scaling.tests.iter().map(|test| grid(scaling, test)).collect()
+    let tests = scaling.tests.iter();
+    tests.flat_map(|test| [grid(scaling, test)].into_iter().chain(predicted(scaling, test))).collect()
+}
+
+/// The times that round trips predict, with the difference of those measured, where there are any.
+fn predicted(scaling: &Scaling, test: &ScalingTest) -> Option<Grid> {
+    let mut header = vec![String::new(), format!("{}: predicted", super::words::name(test))];
+    header.extend(scaling.sizes.iter().map(|size| format!("{}={size}", scaling.parameter)));
+    let lines = test.lines.iter().filter(|line| !line.predicted.is_empty());
+    let row = |line: &ScalingLine| {
+        let cell = |(predicted, point): (&Option<f64>, &Option<ScalingPoint>)| match (predicted, point) {
+            (Some(predicted), Some(point)) => {
+                let off = point.time.median / predicted - 1.0;
+                format!("{} ({:+.1} %)", in_unit(*predicted, point), off * 100.0)
+            }
+            _ => "–".to_owned(),
+        };
+        let cells = line.predicted.iter().zip(&line.points).map(cell);
+        [String::new(), line.contender.clone()].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = lines.map(row).collect();
+    (!rows.is_empty()).then_some(Grid { header, rows })
+}
+
+/// A time as its point is shown: as a rate or as a duration.
+fn in_unit(time_ns: f64, point: &ScalingPoint) -> String {
+    match point.per_second {
+        Some(per_second) => units::rate(per_second * point.time.median / time_ns),
+        None => units::duration(time_ns),
+    }
 }
 
 /// Notes on the meaning of the figures, on missing ones, and on other differences between the runs.
@@ -65,6 +94,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
         "low_ns",
         "high_ns",
         "run_file",
+        "predicted_ns",
     ])?;
     for test in &scaling.tests {
         for line in &test.lines {
@@ -82,6 +112,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
                     number(point.time.interval.map(|interval| interval.low)),
                     number(point.time.interval.map(|interval| interval.high)),
                     without_formula(run_file).into_owned(),
+                    number(line.predicted.get(place).copied().flatten()),
                 ])?;
             }
         }

@@ -32,8 +32,15 @@ pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
          clients wait. dyno show of that run says which."
             .to_owned()
     });
+    let is_predicted =
+        scaling.tests.iter().flat_map(|test| &test.lines).any(|line| !line.predicted.is_empty());
+    let predicted = is_predicted.then(|| {
+        "Predicted: the time at delay 0, and the delay for each round trip that was counted; in brackets, by how much the time \
+         measured is longer than that. What disturbed either of the two times, and what dyno's proxy takes, is in the difference."
+            .to_owned()
+    });
     let changes = scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"));
-    missing.into_iter().chain(changes)
+    missing.into_iter().chain(predicted).chain(changes)
 }
 
 fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {

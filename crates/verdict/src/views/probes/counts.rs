@@ -20,7 +20,7 @@ pub fn lost_updates(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     found(Anomaly::LostUpdate, lost, shows)
 }
 
-/// What both accounts together hold.
+/// The sum of both accounts.
 const TOGETHER: i64 = 100;
 
 /// Each row is what a transaction read of two accounts, between which money moves.
@@ -33,7 +33,8 @@ pub fn read_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     found(Anomaly::ReadSkew, history.iter().filter(skewed).count() as u64, shows)
 }
 
-/// Each row is who left (0: somebody looked), and how many that transaction saw on call: one stays, so never none.
+/// Each row is who left (0: a transaction that only looked), and how many that transaction saw on call: one stays, so
+/// never none.
 pub fn write_skew(history: &[Vec<Value>]) -> Vec<FoundAnomaly> {
     let is_empty = |row: &&Vec<Value>| number(row, 1) == 0;
     let shows = history.iter().find(is_empty).map(|_| {

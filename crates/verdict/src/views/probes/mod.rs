@@ -40,7 +40,7 @@ pub struct Probe {
     /// The anomalies that were seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
-    /// Why nothing is known.
+    /// The reason that nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

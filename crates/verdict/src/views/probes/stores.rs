@@ -1,7 +1,9 @@
-//! The histories of stores of keys and values: pairs that transactions put down, from which the history of each key is made.
+//! The histories of stores of keys and values: pairs that transactions put down, from which the history of each key is
+//! made.
 //!
-//! A transaction has a number, and each thousand of keys something of it: of those that change a key its element, what it saw
-//! of that key, what it saw of another, and which two these are. The element that it saw is the one before its own.
+//! A transaction has a number, and each thousand of keys something of it: of those that change a key its element, what
+//! it saw of that key, what it saw of another, and which two these are. The element that it saw is the one before its
+//! own.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +12,10 @@ use dyno_protocol::Value;
 use super::anomaly::{Anomaly, FoundAnomaly};
 use super::lists;
 
-/// How many keys something of all transactions has.
+/// The number of keys of which all transactions have something.
 const SPAN: i64 = 1000;
 
-/// What was put down, by its key.
+/// The values that were put, by their key.
 type Pairs<'a> = BTreeMap<i64, &'a str>;
 
 /// The pairs of a history; none where it is one of SQL. Rows of three are about invariants and say nothing here.
@@ -53,12 +55,12 @@ fn lost_updates<'a>(saw: impl Iterator<Item = &'a str>) -> Vec<FoundAnomaly> {
     reported.into_iter().collect()
 }
 
-/// Who looked saw a value of one key and a value of the other, which are always the same; a key that nobody has put yet has
+/// A reader saw a value of one key and a value of the other, which are always the same; a key that was not put yet has
 /// none.
 fn read_skew(pairs: &Pairs) -> Vec<FoundAnomaly> {
     let first = pairs.keys().next().map_or(0, |key| key / SPAN);
     let numbers: std::collections::BTreeSet<i64> = pairs.keys().map(|key| key % SPAN).collect();
-    // Where nobody saw the first key, the second's are all there is: then those are skewed.
+    // If no reader saw the first key, the second's are all there is: then those are skewed.
     let base = if first % 2 == 0 { first - 1 } else { first };
     let of = |number: i64, part: i64| pairs.get(&((base + part) * SPAN + number)).copied();
     let skewed: Vec<(Option<&str>, Option<&str>)> = numbers
@@ -87,7 +89,8 @@ struct Change<'a> {
     saw_other: Option<&'a str>,
 }
 
-/// Of changes of keys: lost updates, or where there are none the circles of what becomes of lists of all that a key held.
+/// Of changes of keys: lost updates, or where there are none the circles of what becomes of lists of all that a key
+/// held.
 fn changes(pairs: &Pairs) -> Vec<FoundAnomaly> {
     let Some(base) = pairs.keys().next().map(|key| key / (10 * SPAN) * 10 * SPAN) else { return Vec::new() };
     let of = |number: i64, part: i64| pairs.get(&(base + part * SPAN + number)).copied();
@@ -123,7 +126,8 @@ fn as_lists(changes: &[Change]) -> Vec<Vec<Value>> {
     let list = |last: Option<&str>| {
         let mut elements = Vec::new();
         let mut at = last;
-        // What nobody put ends it, and is reported as read from no client; a circle is as long as all there are.
+        // A value that was not put ends it, and is reported as read from no client; a circle is as long as all there
+        // are.
         while let Some(element) = at.filter(|_| elements.len() <= changes.len()) {
             elements.push(element);
             at = before.get(element).copied().flatten();

@@ -11,7 +11,7 @@ import java.util.Map;
 import com.grack.nanojson.JsonParser;
 import com.grack.nanojson.JsonWriter;
 
-/** What needs no engine and no dyno: each method whose name ends with `Test` is one. */
+/** Tests that need no engine and no dyno: each method whose name ends with `Test` is one. */
 public final class Tests {
     private Tests() {}
 

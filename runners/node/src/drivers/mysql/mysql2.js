@@ -81,7 +81,7 @@ export default class MySql2 extends MySqlSql {
     const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${identifier(table)} CHARACTER SET utf8mb4`;
     const infileStreamFactory = () => Readable.from(lines, { objectMode: false });
     const [{ warningStatus }] = await this.connection.query({ sql, infileStreamFactory });
-    // What would be an error of an INSERT is a warning here.
+    // The server turns an error of an INSERT into a warning here.
     if (warningStatus) {
       const [[level, number, words]] = await this.query("SHOW WARNINGS");
       throw new Failure(`LOAD DATA changed what it was given: ${words} (${level.toLowerCase()} ${number})`);

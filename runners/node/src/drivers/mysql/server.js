@@ -1,4 +1,4 @@
-// What the drivers of MySQL's protocol share: options of connections, errors, and the values of some types.
+// Shared parts of the drivers of MySQL's protocol: options of connections, errors, and the values of some types.
 
 import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
@@ -28,7 +28,7 @@ const MODES = {
   VERIFY_IDENTITY: "verify-full",
 };
 
-/** What to do about a connection that failed, for the usual reasons. */
+/** Advice on a connection that failed, for the usual reasons. */
 const ADVICE = {
   1045: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
   1698: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
@@ -51,7 +51,7 @@ export class MySqlSql extends ServerSql {
     this.options = parse(job.server.options);
   }
 
-  /** What both libraries take to connect. */
+  /** Options with which both libraries connect. */
   address(database) {
     const { host, port, user, password } = this.job.server;
     const place = host.startsWith("/") ? { socketPath: host } : { host, port: port ?? PORT };

@@ -1,4 +1,4 @@
-// What the drivers of PostgreSQL's protocol share: options of connections, errors, and the values of some types.
+// Shared parts of the drivers of PostgreSQL's protocol: options of connections, errors, and the values of some types.
 
 import { oneLine } from "../../failure.js";
 import { Failure } from "../../failure.js";
@@ -23,7 +23,7 @@ const FILES = { sslrootcert: "ca", sslcert: "cert", sslkey: "key" };
 const OPTIONS = ["sslmode", "connect_timeout", "application_name", ...Object.keys(FILES)];
 
 const FULL = "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
-/** What to do about a connection that failed, by words of its message. */
+/** Advice on a connection that failed, by words of its message. */
 const ADVICE = {
   "password must be a string": "; give the password in the URL, in PGPASSWORD or in ~/.pgpass",
   "authentication failed": "; check user and password in the URL, PGPASSWORD or ~/.pgpass",

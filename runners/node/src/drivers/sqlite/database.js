@@ -9,7 +9,7 @@ import { BUSY, ERROR, LOCKED, primary } from "./codes.js";
 /** The places where data may be stored, and SQLite's names for them. */
 const FILE = "dyno.db";
 const PLACES = { file: null, ":memory:": ":memory:", temporary: "" };
-/** How long a connection waits for a lock when others may be open, in milliseconds. */
+/** The time that a connection waits for a lock when others may be open, in milliseconds. */
 const PATIENCE = 10_000;
 
 /** A driver of SQLite on top of `Base`, whose calls return promises or not. */

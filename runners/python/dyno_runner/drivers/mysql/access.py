@@ -17,7 +17,7 @@ PORT = 3306
 # Most bytes of a socket's path: one less than the kernel's `sun_path`.
 LONGEST_PATH = 107
 
-# What to do about a connection that failed, for the usual reasons.
+# Advice on a connection that failed, for the usual reasons.
 ADVICE = {
     1045: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
     1698: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",

@@ -99,7 +99,7 @@ class PyMySql(ServerDriver):
 
         for start, stop in self._transactions(load):
             feed(load.file.lines(start, stop), one)
-            # What would be an error of an INSERT is a warning here.
+            # The server turns an error of an INSERT into a warning here.
             if cursor.warning_count:
                 raise self._warned()
 

@@ -16,11 +16,11 @@ PATIENCE = 10
 # Variables of the environment that libpq may read: where it finds a password that the job does not bring.
 KEPT = ("PGPASSWORD", "PGPASSFILE")
 
-# What to do where a server has no connection left.
+# Advice if a server has no connection left.
 FULL = (
     "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
 )
-# What to do about a connection that failed, for the usual reasons in libpq's words.
+# Advice on a connection that failed, for the usual reasons in libpq's words.
 ADVICE = {
     "no password supplied": "; give the password in the URL, in PGPASSWORD or in ~/.pgpass",
     "authentication failed": "; check user and password in the URL, PGPASSWORD or ~/.pgpass",

@@ -17,7 +17,7 @@ from ..sql import BLOCK, Sql
 from .session import SqliteSession
 from .settings import database_of, location
 
-# How long a connection waits for a lock when others may be open, in milliseconds.
+# The time that a connection waits for a lock when others may be open, in milliseconds.
 PATIENCE = 10_000
 
 
@@ -74,7 +74,7 @@ class Database(Sql):
         return database
 
     def _sql(self) -> JobSql:
-        """How the connection executes what the job lists."""
+        """Executes what the job lists by the connection."""
         return JobSql(self._run, self._error, lambda error: str(self.code(error) or ""), self.words)
 
     def _another(self) -> "Database":

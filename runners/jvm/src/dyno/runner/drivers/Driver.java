@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /** A driver that is measured. Its calls throw what the library throws, or a `Failure` that has the operation's position. */
 public interface Driver {
-    /** What `hello` says. */
+    /** The contents of `hello`. */
     record Identity(
             String engineVersion, String driverVersion, Map<String, Object> build, List<Object> settings,
             List<Object> readBack) {}

@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 
-/** What the drivers of MySQL's protocol share: options of connections, errors, and LOAD DATA from memory. */
+/** Shared parts of the drivers of MySQL's protocol: options of connections, errors, and LOAD DATA from memory. */
 abstract class MySqlJdbc extends ServerJdbc {
     private static final int PORT = 3306;
     /** Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
@@ -34,7 +34,7 @@ abstract class MySqlJdbc extends ServerJdbc {
 
     private static final String ACCOUNT = "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf";
     private static final String DATABASE = "; name a database in the URL that the user may enter, or none";
-    /** What to do about a connection that failed, by the number of the error. */
+    /** Advice on a connection that failed, by the number of the error. */
     private static final Map<Integer, String> ADVICE = Map.of(
             1045, ACCOUNT,
             1698, ACCOUNT,
@@ -157,7 +157,7 @@ abstract class MySqlJdbc extends ServerJdbc {
         try (Statement statement = connection.createStatement()) {
             give(statement, new Lines(load.file(), range));
             statement.execute(sql);
-            // What would be an error of an INSERT is a warning here.
+            // The server turns an error of an INSERT into a warning here.
             if (statement.getWarnings() != null) {
                 throw new Failure("LOAD DATA changed what it was given: "
                         + Failure.oneLine(statement.getWarnings().getMessage()));

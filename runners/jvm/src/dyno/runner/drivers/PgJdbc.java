@@ -32,7 +32,7 @@ final class PgJdbc extends ServerJdbc {
             List.of("disable", "allow", "prefer", "require", "verify-ca", "verify-full");
     private static final String FULL =
             "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
-    /** What to do about a connection that failed, by the server's code or by the words of the driver. */
+    /** Advice on a connection that failed, by the server's code or by the words of the driver. */
     private static final Map<String, String> ADVICE = Map.of(
             "28P01", "; check user and password in the URL, PGPASSWORD or ~/.pgpass",
             "28000", "; check user and password in the URL, PGPASSWORD or ~/.pgpass",

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
-/** What the drivers of servers share: connections to the database of a trial, which the job's maintenance makes and removes. */
+/** Shared parts of the drivers of servers: connections to a trial's database, which the job's maintenance makes and removes. */
 abstract class ServerJdbc extends Jdbc {
     /** Seconds to wait for an answer to a connection, where the URL does not say. */
     static final int PATIENCE = 10;
 
-    /** Whether there is something to be done at the end. */
+    /** True if something is to be done at the end. */
     private boolean made = false;
 
     ServerJdbc(Job job, List<String> variants) {
@@ -30,10 +30,10 @@ abstract class ServerJdbc extends Jdbc {
     /** Connects to a database, or if it is null to none, by the library. */
     abstract Connection attach(String database) throws SQLException;
 
-    /** What to do about a connection that failed; empty if that is not known. */
+    /** Advice on a connection that failed; empty if that is not known. */
     abstract String advice(SQLException error);
 
-    /** How the connection is encrypted, or `none`. */
+    /** The encryption of the connection, or `none`. */
     abstract String encryption() throws SQLException;
 
     abstract String driverVersion();
@@ -98,8 +98,8 @@ abstract class ServerJdbc extends Jdbc {
 
     @Override
     public void close() throws SQLException {
-        // By a new connection, because the old one may be lost or within a transaction, and because some servers remove no
-        // database to which a client is connected. Uncommitted work is rolled back.
+        // By a new connection, because the old one may be lost or within a transaction, and because some servers remove
+        // no database to which a client is connected. Uncommitted work is rolled back.
         super.close();
         if (made && !job.maintenance().after().isEmpty()) {
             made = false;

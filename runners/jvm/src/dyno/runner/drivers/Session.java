@@ -14,7 +14,7 @@ public interface Session extends AutoCloseable {
     /** Sets the engine's limit of waiting for a lock, in nanoseconds, where the client can set it. */
     void waitForLocks(long patience) throws SQLException;
 
-    /** What follows is no part of a transaction: each statement commits. */
+    /** Begins statements outside of transactions: each commits. */
     void separate() throws SQLException;
 
     void begin(boolean writes) throws SQLException;

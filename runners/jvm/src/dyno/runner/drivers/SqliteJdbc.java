@@ -19,7 +19,7 @@ import org.sqlite.SQLiteJDBCLoader;
 /** sqlite-jdbc, with the SQLite that it carries. https://github.com/xerial/sqlite-jdbc/blob/master/USAGE.md */
 final class SqliteJdbc extends Jdbc {
     private static final String FILE = "dyno.db";
-    /** How long a connection waits for a lock when others may be open, in milliseconds. */
+    /** The time that a connection waits for a lock when others may be open, in milliseconds. */
     private static final int PATIENCE = 10_000;
     private static final int BUSY = 5;
     private static final int LOCKED = 6;

@@ -4,13 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Starts and stops the clock, and reads the counters just outside it. The clock is System.nanoTime, which is CLOCK_MONOTONIC.
+ * Starts and stops the clock, and reads the counters just outside it. The clock is System.nanoTime, which is
+ * CLOCK_MONOTONIC.
  *
- * <p>The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what the driver
- * costs. The runner's own garbage is collected before the clock starts.
+ * <p>The garbage collector stays on, because a program that uses a driver has it on: its pauses are part of what the
+ * driver costs. The runner's own garbage is collected before the clock starts.
  */
 public final class Clock {
-    /** What `dyno_gauge_cost` holds, by the names of the protocol. */
+    /** The fields of `dyno_gauge_cost`, by the names of the protocol. */
     private static final String[] FIELDS = {
         "user_ns", "system_ns", "wait_ns", "device_read_bytes", "device_written_bytes", "peak_memory_bytes"
     };

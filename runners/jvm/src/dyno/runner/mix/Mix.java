@@ -18,7 +18,7 @@ import java.util.function.IntSupplier;
 
 /** Runs a mix: prepares all of its clients, each a thread, starts them at one instant, and adds up what they did. */
 public final class Mix {
-    /** How long before the start the clients are given the moment, so that all of them have it in time. */
+    /** The time before the start at which clients are given the moment, so that all of them have it in time. */
     private static final long NOTICE = 5_000_000;
 
     private final Work work;

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Waits until a moment. */
 final class Moment {
-    /** How much earlier than due a sleep ends, in nanoseconds: about as late as a thread wakes up. */
+    /** The time by which a sleep ends earlier than due, in nanoseconds: about as late as a thread wakes up. */
     private static final long EARLY = 50_000;
 
     private Moment() {}

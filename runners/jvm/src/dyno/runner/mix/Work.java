@@ -96,13 +96,13 @@ public record Work(
         return work;
     }
 
-    /** How long an operation of a class, by position, may be repeated, in nanoseconds. */
+    /** The time for which an operation of a class, by position, may be repeated, in nanoseconds. */
     long patienceOf(int place) {
         Long own = classes.get(place).patience();
         return own == null ? patience : own;
     }
 
-    /** How long an operation of any class may wait for locks: what a connection may wait that has one limit for all. */
+    /** The time for which any operation may wait for locks: the limit of a connection that has one limit for all. */
     long shortestPatience() {
         return IntStream.range(0, classes.size()).mapToLong(this::patienceOf).min().orElse(patience);
     }

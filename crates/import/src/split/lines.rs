@@ -2,10 +2,9 @@
 
 use anyhow::Result;
 
-use crate::chunks::Chunk;
+use super::marks::{BLOCK, block, mask};
+use super::{FieldBounds, Next, Split};
 use crate::error::Input;
-use crate::fields::{FieldBounds, Next, Split};
-use crate::marks::{BLOCK, block, mask};
 use crate::syntax::{Flaw, MOST_FIELDS, too_many_fields};
 
 /// Bytes of text that are looked through at once: where its fields end, and the text itself, stay in the processor's
@@ -15,7 +14,7 @@ const WINDOW: usize = 4 << 10;
 /// Marks that are written at once, needed or not.
 const AT_ONCE: usize = 8;
 
-/// Gives the records of a chunk one after another. Empty lines are no records.
+/// Gives the records of a text one after another. Empty lines are no records.
 pub struct Lines<'c> {
     text: &'c [u8],
     delimiter: u8,
@@ -36,14 +35,13 @@ pub struct Lines<'c> {
 }
 
 impl<'c> Lines<'c> {
-    /// The records of a chunk; `name` is what messages call the file.
-    pub fn new(chunk: &'c Chunk, delimiter: u8, name: &'c str) -> Lines<'c> {
-        let text = chunk.text();
+    /// The records of a text that begins on a line; `name` is what messages call the file.
+    pub fn new(text: &'c [u8], line: u64, delimiter: u8, name: &'c str) -> Lines<'c> {
         Lines {
             text,
             delimiter,
             name,
-            line: chunk.line,
+            line,
             seen: 0,
             marks: vec![u32::MAX],
             count: 1,

@@ -1,0 +1,104 @@
+//! The table of what drivers did.
+
+use std::fmt;
+
+use super::{DriverFault, DriverOutcome, FaultFinding};
+
+/// The characters of an error that are shown.
+const SHOWN: usize = 200;
+
+/// What each driver did in each fault.
+#[derive(Debug)]
+pub struct FaultTable {
+    /// The contenders by label, with a finding for each fault, in their order.
+    pub lines: Vec<(String, Vec<FaultFinding>)>,
+}
+
+impl FaultTable {
+    /// True if no driver lost or repeated a commit.
+    pub fn is_sound(&self) -> bool {
+        self.lines
+            .iter()
+            .flat_map(|(_, findings)| findings)
+            .all(|finding| finding.lost.is_empty() && finding.repeated.is_empty())
+    }
+}
+
+/// The words of a cell.
+fn cell(finding: &FaultFinding) -> String {
+    let outcome = match finding.outcome {
+        DriverOutcome::GoesOn => "goes on",
+        DriverOutcome::Reports(_) => "reports",
+        DriverOutcome::Hangs => "hangs",
+        DriverOutcome::NotApplicable => "–",
+    };
+    let kept = finding.kept.map(|kept| if kept { "kept" } else { "not kept" }.to_owned());
+    let commits =
+        |what: &str, commits: &[u64]| (!commits.is_empty()).then(|| format!("{} {what}", commits.len()));
+    [Some(outcome.to_owned()), kept, commits("lost", &finding.lost), commits("repeated", &finding.repeated)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The beginning of a message, in one line.
+fn shortened(message: &str) -> String {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+impl fmt::Display for FaultTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header =
+            ["driver".to_owned()].into_iter().chain(DriverFault::ALL.map(|fault| fault.name().to_owned()));
+        let row = |(label, findings): &(String, Vec<FaultFinding>)| -> Vec<String> {
+            [label.clone()].into_iter().chain(findings.iter().map(cell)).collect()
+        };
+        let rows: Vec<Vec<String>> =
+            [header.collect()].into_iter().chain(self.lines.iter().map(row)).collect();
+        let columns = rows.first().map_or(0, Vec::len);
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &rows {
+            let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        for (label, findings) in &self.lines {
+            for finding in findings {
+                if let DriverOutcome::Reports(message) = &finding.outcome {
+                    write!(f, "\n{label}, {}: {}", finding.fault.name(), shortened(message))?;
+                }
+            }
+        }
+        writeln!(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_says_what_the_driver_did_and_what_became_of_commits() {
+        let finding = |outcome, lost: &[u64], repeated: &[u64], kept| FaultFinding {
+            fault: DriverFault::CutAfter,
+            outcome,
+            lost: lost.to_vec(),
+            repeated: repeated.to_vec(),
+            kept,
+        };
+        let reports = finding(DriverOutcome::Reports("gone\n at once".into()), &[], &[], Some(true));
+        assert_eq!(cell(&reports), "reports, kept");
+        assert_eq!(cell(&finding(DriverOutcome::Hangs, &[], &[], Some(false))), "hangs, not kept");
+        let bad = finding(DriverOutcome::GoesOn, &[2, 3], &[4], None);
+        assert_eq!(cell(&bad), "goes on, 2 lost, 1 repeated");
+        let table = FaultTable { lines: vec![("pg".into(), vec![reports.clone(); 5])] };
+        assert!(table.is_sound());
+        assert!(table.to_string().contains("pg, cut after commit: gone at once"), "{table}");
+        assert!(!FaultTable { lines: vec![("pg".into(), vec![bad; 5])] }.is_sound());
+    }
+}

@@ -1,0 +1,189 @@
+//! `dyno prove` with clusters: nodes are lost while clients make commits.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use dyno_engine::{Contender, Registry};
+use dyno_files::Output;
+use dyno_lab::placement;
+use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::server::{Installation, identified};
+use dyno_launch::Interrupts;
+use dyno_prove::cluster::{ClusterOnTrial, FAILOVER_AFTER, check_library, waits};
+use dyno_record::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, NodeFault};
+use dyno_show::clusters;
+use dyno_verdict::{ClusterVerdict, judge_clusters};
+
+use super::maker::Maker;
+use crate::cli::{ProofFormat, ProveArgs};
+use crate::commands::outcome::{AsInput, Exit, print};
+use crate::terminal;
+
+/// The engine whose fail-over has a control, and the contender that must lose commits by its fault.
+const CONTROLLED: &str = "postgres-replica";
+const LOSER: &str = "postgres-replica:off";
+const LOSING: NodeFault = NodeFault::Partition;
+/// The number of clients where none is named: one would wait for each commit alone.
+const CLIENTS: u64 = 8;
+
+/// True if contenders are clusters.
+///
+/// # Errors
+/// Some are and others not, or an option says nothing of clusters.
+pub fn are_clusters(arguments: &ProveArgs, contenders: &[Contender]) -> Result<bool> {
+    let clusters = contenders.iter().filter(|contender| contender.cluster.is_some()).count();
+    ensure!(
+        clusters > 0 || (arguments.tries.is_none() && arguments.faults.is_empty()),
+        "--tries and --faults are of the nodes of clusters, and no contender is one"
+    );
+    if clusters == 0 {
+        return Ok(false);
+    }
+    ensure!(
+        clusters == contenders.len() && arguments.command.is_none() && arguments.import.is_empty(),
+        "nodes are lost of clusters, and power of one server's disk: prove {} apart from the others",
+        contenders.iter().find(|contender| contender.cluster.is_some()).map_or("it", |one| &one.label)
+    );
+    ensure!(
+        arguments.keep.is_none() && arguments.again.is_none() && arguments.report.is_none(),
+        "--keep and --report are of power cuts: of clusters take --out, which dyno show reads"
+    );
+    Ok(true)
+}
+
+/// Proves clusters.
+pub fn execute(
+    arguments: &ProveArgs,
+    registry: &Registry,
+    contenders: &[Contender],
+    interrupts: &Interrupts,
+) -> Result<Exit> {
+    let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
+    let parent = scratch::default_parent();
+    let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
+    let place = scratch.trial()?;
+    let maker = Maker::new(&scratch, place.path(), arguments.timeout, interrupts)?;
+    let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
+    let session = Session { arguments, maker: &maker, place: scratch.folder(), interrupts, seed };
+    let record = session.record(registry, contenders)?;
+    if let Some(out) = &mut out {
+        out.write(dyno_show::pretty(&record)?.as_bytes()).context("cannot keep what was observed")?;
+    }
+    show(&judge_clusters(record), arguments.format)
+}
+
+/// Prints a verdict on clusters; the exit code says what it comes to.
+pub fn show(verdict: &ClusterVerdict, format: ProofFormat) -> Result<Exit> {
+    print(&match format {
+        ProofFormat::Table => clusters::text(verdict),
+        ProofFormat::Json => clusters::json(verdict)?,
+        ProofFormat::Csv => clusters::csv(verdict)?,
+    })?;
+    Ok(if verdict.is_sound && verdict.is_complete { Exit::Done } else { Exit::Incomplete })
+}
+
+/// One use of the command.
+struct Session<'a> {
+    arguments: &'a ProveArgs,
+    maker: &'a Maker<'a>,
+    place: &'a Path,
+    interrupts: &'a Interrupts,
+    seed: u64,
+}
+
+impl Session<'_> {
+    fn record(&self, registry: &Registry, contenders: &[Contender]) -> Result<ClusterRecord> {
+        let mut record = ClusterRecord {
+            schema: CLUSTER_SCHEMA.to_owned(),
+            dyno: env!("CARGO_PKG_VERSION").to_owned(),
+            began: jiff::Timestamp::now().to_string(),
+            seed: self.seed,
+            clients: self.clients(),
+            failover_after_ms: FAILOVER_AFTER.as_millis() as u64,
+            subjects: Vec::new(),
+        };
+        let faults = match self.arguments.faults.as_slice() {
+            [] => NodeFault::ALL.to_vec(),
+            named => named.iter().map(|fault| (*fault).into()).collect(),
+        };
+        for contender in contenders {
+            let subject = ClusterSubject::default();
+            record.subjects.push(self.subject(contender, &faults, self.tries(), subject)?);
+        }
+        let has_control = |subject: &ClusterSubject| subject.label.starts_with(CONTROLLED);
+        if record.subjects.iter().any(has_control) {
+            let control = Contender::parse(LOSER, registry)?;
+            let subject = ClusterSubject { is_control: true, ..ClusterSubject::default() };
+            record.subjects.push(self.subject(&control, &[LOSING], 1, subject)?);
+        }
+        Ok(record)
+    }
+
+    /// A reason not to prove a contender is a part of the result; an interrupt is none.
+    fn subject(
+        &self,
+        contender: &Contender,
+        faults: &[NodeFault],
+        tries: u64,
+        mut subject: ClusterSubject,
+    ) -> Result<ClusterSubject> {
+        subject.label.clone_from(&contender.label);
+        (subject.shape, subject.promised) = (contender.cluster, contender.claimed.clone());
+        let tried = self.prove(contender, faults, tries, &mut subject);
+        self.interrupts.check()?;
+        subject.why_not = tried.err().map(|error| format!("{error:#}"));
+        Ok(subject)
+    }
+
+    fn prove(
+        &self,
+        contender: &Contender,
+        faults: &[NodeFault],
+        tries: u64,
+        subject: &mut ClusterSubject,
+    ) -> Result<()> {
+        let engine = contender.engine.server().context("the engine is no server")?;
+        check_library(engine.speaks)?;
+        self.progress(contender, "which settings are in force");
+        let hello = self.maker.hello(contender)?;
+        subject.promised = contender.safety(&hello.settings);
+        subject.hello = Some(identified(contender, &hello));
+        let installation = Installation::find(&engine, &contender.build)?;
+        installation.admit(self.place)?;
+        let placement = placement::choose(None, None)?;
+        let on_trial = ClusterOnTrial {
+            contender,
+            installation: &installation,
+            clients: self.clients(),
+            place: self.place,
+            placement: &placement,
+            interrupts: self.interrupts,
+        };
+        if !subject.is_control {
+            self.progress(contender, "how late reads at other nodes are");
+            on_trial.measure_staleness(subject)?;
+        }
+        let mut waits = waits(self.seed);
+        for number in 1..=tries {
+            for &fault in faults {
+                self.progress(contender, &format!("{} {number} of {tries}", fault.name()));
+                on_trial.try_fault(fault, waits.next().unwrap_or_default(), subject)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn clients(&self) -> u64 {
+        if self.arguments.clients == 1 { CLIENTS } else { self.arguments.clients }
+    }
+
+    fn tries(&self) -> u64 {
+        self.arguments.tries.unwrap_or(3)
+    }
+
+    fn progress(&self, contender: &Contender, what: &str) {
+        if !self.arguments.quiet {
+            terminal::say(&format!("{}: {what}", contender.label));
+        }
+    }
+}

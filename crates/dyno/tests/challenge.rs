@@ -1,0 +1,91 @@
+//! `dyno challenge`: an order that rests on the size of the environment does not survive, and one that does not, does.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::Place;
+use crate::docs::block;
+
+/// The size of what dyno adds to the environment from which on the planted contender is fast.
+const FAST_FROM: u64 = 1500;
+
+/// A contender of SQLite by the runner of `docs/runners.md`, which spins in its section until that has lasted `factor`
+/// times as long. Its clock is the CPU time of its process, so that other work on the machine hides no planted effect.
+fn plant(place: &Place, name: &str, factor: &str) {
+    let folder = place.path(&format!("home/runners/{name}"));
+    fs::create_dir(&folder).unwrap();
+    let described = block("docs/runners.md", "toml").replace("\"mine\"", &format!("\"{name}\""));
+    fs::write(folder.join("runner.toml"), described).unwrap();
+    let ends = "    ended, after = time.monotonic_ns(), os.times()\n";
+    let runner = block("docs/runners.md", "python");
+    assert!(runner.contains(ends));
+    let spins = format!(
+        "    added = len(os.environ.get('DYNO_CIRCUMSTANCES', ''))\n    \
+         until = began + {factor} * (time.monotonic_ns() - began)\n    \
+         while time.monotonic_ns() < until: pass\n"
+    );
+    let planted = runner.replace(ends, &format!("{spins}{ends}")).replace("monotonic_ns", "process_time_ns");
+    fs::write(folder.join("runner.py"), planted).unwrap();
+}
+
+#[test]
+fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
+    let place = Place::with_runner("true");
+    plant(&place, "steady", "4");
+    plant(&place, "layout", &format!("(8 if added < {FAST_FROM} else 1)"));
+    plant(&place, "slower", "8");
+    let with = "--with sqlite/steady,sqlite/layout,sqlite/slower --only 2 --trials 7 --seed 3";
+    place.dyno(&format!("run speedtest --scale 0.02 {with} --quiet -o run.jsonl")).exits(0);
+    let challenge = "challenge run.jsonl --runs 6 --trials 7 --trust";
+    let found = place.dyno(&format!("{challenge} --quiet --format json")).exits(0).without_panic().json();
+    let sizes =
+        found["changed"].as_array().unwrap().iter().map(|run| run["environment_bytes"].as_u64().unwrap());
+    let sizes: Vec<u64> = sizes.collect();
+    assert!(sizes.len() == 6 && sizes.iter().any(|&size| size < FAST_FROM));
+    assert!(sizes.iter().any(|&size| size >= FAST_FROM));
+    let shown = |label: &str| -> Vec<Value> {
+        let means = found["means"].as_array().unwrap();
+        let order = means.iter().find(|order| order["contender"] == label).unwrap();
+        assert_eq!(order["claimed"], "slower");
+        order["outcomes"].as_array().unwrap().iter().map(|outcome| outcome["shown"].clone()).collect()
+    };
+    assert_eq!(shown("sqlite/slower"), vec!["slower"; 6]);
+    let expected: Vec<&str> =
+        sizes.iter().map(|&size| if size < FAST_FROM { "slower" } else { "faster" }).collect();
+    assert_eq!(shown("sqlite/layout"), expected);
+    // The changed runs are kept, say what was changed, and can be verified.
+    let file = found["changed"][0]["file"].as_str().unwrap();
+    let run = crate::common::read_json(&place.path(file));
+    assert_eq!(run["circumstances"]["environment_bytes"].as_u64(), Some(sizes[0]));
+    place.assert_clean();
+}
+
+#[test]
+fn a_run_that_claims_nothing_has_nothing_to_challenge() {
+    let place = Place::in_memory();
+    let with = "--with sqlite:memory,sqlite:memory,cache_size=-3000 --only 2 --trials 2 --no-warm-up --quiet";
+    place.dyno(&format!("run speedtest --scale 0.02 {with} -o run.jsonl")).exits(0);
+    let shown = place.dyno("challenge run.jsonl --runs 2 --quiet").exits(0).without_panic();
+    shown.prints("The run claims no order");
+    place.dyno("challenge nowhere.jsonl").exits(2).without_panic();
+    place.assert_clean();
+}
+
+#[test]
+fn servers_and_other_folders_take_part() {
+    let place = Place::new();
+    let with = "--with postgres:nosync,sqlite:memory --only 2 --trials 7 --no-warm-up --quiet";
+    place.dyno(&format!("run speedtest --scale 0.02 {with} -o run.jsonl")).exits(0);
+    fs::create_dir(place.path("other")).unwrap();
+    let dirs = format!("--dir {} --dir {}", place.path("data").display(), place.path("other").display());
+    let challenge =
+        place.dyno(&format!("challenge run.jsonl --runs 2 --trials 6 --quiet --format json {dirs}"));
+    let found = challenge.exits(0).without_panic().json();
+    let folders =
+        found["changed"].as_array().unwrap().iter().map(|run| run["folder"].as_str().unwrap().to_owned());
+    let folders: std::collections::BTreeSet<String> = folders.collect();
+    assert_eq!(folders.len(), 2, "{folders:?}");
+    assert_eq!(fs::read_dir(place.path("other")).unwrap().count(), 0);
+    place.assert_clean();
+}

@@ -1,0 +1,146 @@
+//! What tests of a runner for drivers of several engines share, whatever its language.
+
+use std::path::{Path, PathBuf};
+
+use dyno_protocol::Build;
+
+use super::{Place, Result, installation};
+
+/// A runner in a language whose programs, libraries and packages a script fetches.
+pub struct Drivers {
+    /// The program with which it works, seen from the folder of dyno's programs.
+    pub program: &'static str,
+    /// The script that fetches it.
+    pub build: &'static str,
+    /// Every driver, and every way of loading that is not its usual one, of engines within the process.
+    pub embedded: &'static str,
+    /// Those of servers.
+    pub servers: &'static [(&'static str, &'static str)],
+}
+
+impl Drivers {
+    /// A place, if the program is there. Where it cannot be had, the reason is printed.
+    pub fn place(&self) -> Option<Place> {
+        let program = self.program();
+        if program.is_file() {
+            return Some(Place::in_memory());
+        }
+        eprintln!("SKIPPED: {} is missing; `{}` makes it, or says why not", program.display(), self.build);
+        None
+    }
+
+    pub fn program(&self) -> PathBuf {
+        Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().join(self.program)
+    }
+
+    /// The contenders whose engines are here; those that are not are reported.
+    pub fn contenders(&self) -> Vec<&'static str> {
+        let is_here = |engine: &str| match installation(engine, &Build::System) {
+            Ok(_) => true,
+            Err(error) => {
+                eprintln!("SKIPPED for {engine}: {error:#}");
+                false
+            }
+        };
+        let servers = self.servers.iter().filter(|(engine, _)| is_here(engine)).map(|(_, drivers)| *drivers);
+        [self.embedded].into_iter().chain(servers).flat_map(str::split_whitespace).collect()
+    }
+
+    /// Those that load by their usual way.
+    pub fn usual(&self) -> Vec<&'static str> {
+        self.contenders().into_iter().filter(|name| !name.contains('+')).collect()
+    }
+
+    /// Every driver, and the one without an engine, keeps the protocol.
+    pub fn keep_the_protocol(&self, null: &'static str) {
+        let Some(place) = self.place() else { return };
+        place.conforms(&[self.usual(), vec![null]].concat(), &[]);
+    }
+
+    /// The fifteen tests have the same answers by all of them as by SQLite's own interface.
+    pub fn answer_as_sqlite(&self) {
+        self.run("speedtest --scale 0.02", &[&["sqlite"], self.usual().as_slice()].concat());
+    }
+
+    /// Every way of loading stores the same rows.
+    pub fn store_the_same_rows(&self) {
+        let Some(place) =
+            self.run("intuition --rows 3000", &[&["sqlite"], self.contenders().as_slice()].concat())
+        else {
+            return;
+        };
+        let run = place.run_file();
+        let trials = run["trials"].as_array().unwrap();
+        assert!(trials.iter().all(|trial| trial["failure"].is_null()), "{trials:?}");
+    }
+
+    /// Money moves between accounts by several clients, and none of it is lost: several mixes on one connection.
+    pub fn keep_the_invariants(&self) {
+        self.run("bank --clients 3 --set duration=0.5 --no-warm-up", &self.usual());
+    }
+
+    /// Runs a suite with contenders. Another code than 0 would mean that an answer differs.
+    fn run(&self, suite: &str, contenders: &[&str]) -> Option<Place> {
+        let place = self.place()?;
+        let arguments = format!("run {suite} --trials 1 --quiet --with {}", contenders.join(","));
+        place.dyno(&arguments).exits(0).without_panic();
+        place.assert_clean();
+        Some(place)
+    }
+
+    /// A server that asks for a file of the client's unprompted gets none, and the trial fails with these words.
+    pub fn send_no_file(&self, drivers: &[(&str, &str)]) {
+        for (contender, words) in drivers {
+            let Some(place) = self.place() else { return };
+            if !self.contenders().contains(contender) {
+                return;
+            }
+            place.write("steals.toml", &STEALS.replace("CONTENDER", contender));
+            let result = place.dyno("run ./steals.toml --trust --trials 1 --quiet").without_panic();
+            assert!(result.code != Some(0), "{}", result.stdout);
+            let trials = place.run_file()["trials"].to_string();
+            assert!(trials.contains(words), "{contender}: {trials}");
+            place.assert_clean();
+        }
+    }
+
+    /// Without its program, named by a variable of the environment, dyno says which command fetches it.
+    pub fn are_named_with_the_command_that_fetches_them(&self, variable: &str, contender: &str) {
+        let place = Place::in_memory();
+        let missing = format!("/nowhere/{}", self.program().file_name().unwrap().display());
+        let mut command = place.command();
+        let arguments = format!("run speedtest --scale 0.02 --trials 1 --only 1 --with {contender}");
+        command.env(variable, &missing).args(arguments.split(' '));
+        let result: Result = command.output().unwrap().into();
+        let build = format!("build it with `{}`", self.build);
+        result.exits(2).says(&build).says(&format!("({missing} is missing)"));
+    }
+
+    /// A contender is refused with these words.
+    pub fn refuse(&self, contender: &str, words: &str) {
+        let Some(place) = self.place() else { return };
+        let result =
+            place.dyno(&format!("run speedtest --scale 0.02 --trials 1 --only 1 --with {contender}"));
+        let result = result.without_panic();
+        assert!(result.code != Some(0), "{}", result.stdout);
+        result.says(words);
+    }
+}
+
+/// A request that a server might make unprompted: some drivers would themselves send any file.
+const STEALS: &str = r#"
+name = "steals"
+title = "A file of the client's"
+story = "None."
+contenders = ["CONTENDER"]
+
+[[test]]
+id = "1"
+title = "LOAD DATA"
+shows = "Nothing."
+model = "statements"
+statements = """
+CREATE TABLE t(a TEXT);
+LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;
+"""
+"#;

@@ -1,0 +1,162 @@
+//! Servers as nodes of one cluster, as `[server.cluster]` of `engines/NAME.toml` describes it.
+
+use anyhow::{Context, Result, ensure};
+use dyno_record::{NodeLoss, Reach};
+use serde::Deserialize;
+
+use super::start::{Argument, filled_text, templates};
+
+/// The fewest and the most nodes of a cluster on one machine.
+const NODES: std::ops::RangeInclusive<u32> = 2..=9;
+
+/// What servers of an engine need to become nodes of a cluster. Texts may name places in braces: `{address}` (of the
+/// node), `{first}` (the address of the first node) and `{addresses}` (of all, with commas between them).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterStart {
+    /// The number of nodes where the contender names none.
+    pub nodes: u32,
+    /// True if clients may write at every node.
+    #[serde(default)]
+    pub writes_anywhere: bool,
+    /// Programs and files that a node needs besides the server's, as needs.txt names them.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// The last arguments of the first node when the cluster is made, and of every other node or later start.
+    #[serde(default)]
+    first: Vec<String>,
+    #[serde(default)]
+    others: Vec<String>,
+    /// Texts that are appended to files of the data folder.
+    #[serde(default, rename = "file")]
+    pub files: Vec<NodeFile>,
+    /// The words in a node's log by which it takes part in the cluster; the first node does so when it is ready.
+    pub joined: String,
+    /// Statements by which a new connection waits until its node has applied what was committed before.
+    #[serde(default)]
+    pub catch_up: Vec<String>,
+    /// How a replica becomes the leader; `None` where every node is one.
+    pub failover: Option<Failover>,
+}
+
+/// A text that is appended to a file of the data folder.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeFile {
+    /// Its name within the data folder; it is made where it is missing.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// True if the first node's file stays as it is.
+    #[serde(default)]
+    pub others_only: bool,
+}
+
+/// How a replica becomes the leader.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failover {
+    /// The query for how much of the leader's log a replica has: the one with the largest number follows the leader.
+    pub position: String,
+    /// Executed at the replica that becomes the leader.
+    pub promote: Vec<String>,
+    /// Executed at the other replicas; `{first}` is the address of the new leader.
+    pub follow: Vec<String>,
+}
+
+/// The addresses that texts of a node name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodePlaces {
+    /// The address of the node.
+    pub address: String,
+    /// That of the first node, or of the leader.
+    pub first: String,
+    /// Those of all nodes, with commas between them.
+    pub addresses: String,
+}
+
+impl NodePlaces {
+    /// A text with its places filled.
+    pub fn fill(&self, text: &str) -> String {
+        filled_text(
+            text,
+            &[("address", &self.address), ("first", &self.first), ("addresses", &self.addresses)],
+        )
+    }
+}
+
+/// The nodes that may be lost for good, as a rule of a level says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum NodesLost {
+    /// The first node alone has it.
+    None,
+    /// A second node has it.
+    One,
+    /// All nodes have it, and a majority goes on.
+    Minority,
+}
+
+impl NodesLost {
+    /// The same of a cluster of a number of nodes.
+    pub fn of(self, nodes: u32) -> NodeLoss {
+        let lost = match self {
+            NodesLost::None => 0,
+            NodesLost::One => 1,
+            NodesLost::Minority => nodes.saturating_sub(1) / 2,
+        };
+        NodeLoss { lost, of: nodes }
+    }
+}
+
+impl ClusterStart {
+    /// The last arguments of a node: of the first when the cluster is made, or of one that joins.
+    pub fn arguments(&self, makes_cluster: bool) -> Vec<Argument> {
+        templates(if makes_cluster { &self.first } else { &self.others })
+    }
+
+    /// Checks the number of nodes and where clients work.
+    ///
+    /// # Errors
+    /// The engine cannot do it.
+    pub(super) fn check_shape(&self, nodes: u32, reach: Reach, engine: &str) -> Result<()> {
+        let (least, most) = (NODES.start(), NODES.end());
+        ensure!(
+            NODES.contains(&nodes),
+            "{engine} has from {least} to {most} nodes on one machine, not {nodes}"
+        );
+        ensure!(
+            reach == Reach::First || self.writes_anywhere,
+            "reach=any lets clients write at every node, and those of {engine} write at the leader: leave it out"
+        );
+        Ok(())
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_shape(self.nodes, Reach::First, "[server.cluster]")?;
+        ensure!(!self.joined.is_empty(), "[server.cluster] joined is empty");
+        let is_plain = |file: &NodeFile| !file.name.is_empty() && !file.name.contains('/');
+        let strange = self.files.iter().find(|file| !is_plain(file));
+        strange.map_or(Ok(()), |file| {
+            Err(anyhow::anyhow!("'{}' is no file's name", file.name)).context("[[server.cluster.file]]")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minority_is_less_than_half() {
+        let lost = |nodes| NodesLost::Minority.of(nodes).lost;
+        assert_eq!([2, 3, 4, 5].map(lost), [0, 1, 1, 2]);
+        assert_eq!((NodesLost::One.of(5).lost, NodesLost::None.of(3).lost), (1, 0));
+    }
+
+    #[test]
+    fn places_are_filled_and_other_braces_stay() {
+        let places = NodePlaces { address: "b".into(), first: "a".into(), addresses: "a,b".into() };
+        assert_eq!(places.fill("{address} {first} {addresses} {x}"), "b a a,b {x}");
+    }
+}

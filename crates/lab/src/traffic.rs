@@ -1,0 +1,192 @@
+//! Counts what a contender and its server say to each other, outside of what is measured: trials of one client through
+//! a proxy that records all bytes.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use dyno_engine::{Contender, Protocol};
+use dyno_plan::Plan;
+use dyno_plan::traffic::{TrafficPart, split};
+use dyno_protocol::Sample;
+use dyno_record::{SentStatement, TrafficCounts, TrafficRecord};
+use dyno_wire::{Obstacle, Recording, SentText, Traffic, WireProtocol, count};
+
+use crate::run::Observer;
+use crate::scratch::Scratch;
+use crate::trial::{Outcome, Servers, Trial, TrialOptions};
+
+/// The number of trials that count: more than one, so that a driver is found that does not do the same each time.
+const PASSES: usize = 2;
+/// The time that is added to each round trip: a client that sends on without waiting does so before an answer comes,
+/// and one that waits is seen to.
+const ROUND_TRIP: Duration = Duration::from_millis(4);
+/// How much earlier the clients of a mix may begin than the thread that reads the clock, in nanoseconds. Whatever they sent
+/// before, such as the last preparation, was sent a round trip earlier.
+const EARLY_NS: u64 = 3_000_000;
+/// The most statements of a record, and the most letters of each.
+const STATEMENTS: usize = 30;
+const LETTERS: usize = 500;
+
+/// Counts the traffic of contenders.
+pub struct TrafficCounter<'a> {
+    /// The work of the trials.
+    pub plan: &'a Plan,
+    /// The rules for running trials.
+    pub conduct: &'a TrialOptions,
+    /// The folder for files.
+    pub scratch: &'a Scratch,
+    /// The servers and file systems of the contenders.
+    pub servers: &'a mut Servers,
+}
+
+impl TrafficCounter<'_> {
+    /// The traffic of a contender, by its position in the plan; empty of an engine within the client's process. A
+    /// trial that fails has counts of what it did before.
+    ///
+    /// # Errors
+    /// A trial could not begin.
+    pub fn count(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<TrafficRecord>> {
+        let mut records = Vec::new();
+        for _ in 0..PASSES {
+            if self.conduct.interrupts.signal().is_some() {
+                return Ok(Vec::new());
+            }
+            let pass = self.pass(contender, observer)?;
+            records = match records.is_empty() {
+                true => pass,
+                false => records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect(),
+            };
+        }
+        Ok(records)
+    }
+
+    fn pass(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<TrafficRecord>> {
+        // Its one client is in the runner's own process.
+        let contender = &Contender { processes: false, ..self.plan.contenders[contender].clone() };
+        if let Some(missing) = contender.missing() {
+            bail!(missing);
+        }
+        let place = self.servers.place(contender)?;
+        let directory = self.scratch.trial_in(&place)?;
+        let recording = Arc::new(Recording::default());
+        let inspector = Arc::clone(&recording);
+        let Some(inspected) = self.servers.reach_inspected(contender, ROUND_TRIP, inspector)? else {
+            return Ok(Vec::new());
+        };
+        let served = &inspected.served;
+        let mut job = self.plan.job(contender, directory.path());
+        let (tests, parts) = split(&job, &self.scratch.inputs().join("traffic"))?;
+        job.tests = tests;
+        self.conduct.serve(contender, &mut job, served, self.servers)?;
+        let trial = self.conduct.run_tidily(contender, &job, Some(served), |_| {})?;
+        trial.left.iter().for_each(|left| observer.warn(left));
+        let protocol = match served.speaks {
+            Protocol::Postgres => WireProtocol::Postgres,
+            Protocol::MySql => WireProtocol::MySql,
+        };
+        let is_mix = |id: &str| {
+            parts
+                .iter()
+                .any(|part| part.without.as_deref().is_some_and(|first| first == id || part.counted == id))
+        };
+        let windows: Vec<_> =
+            trial.samples.iter().map(|sample| window(sample, is_mix(&sample.test))).collect();
+        let counted = count(&recording, protocol, &windows);
+        let parts = parts.iter().filter(|part| self.is_shown(part));
+        Ok(parts.map(|part| record(part, &trial, counted.as_deref())).collect())
+    }
+
+    fn is_shown(&self, part: &TrafficPart) -> bool {
+        self.plan.test(&part.test).is_some_and(|test| !test.record.preparation)
+    }
+}
+
+/// The time of a sample's section.
+fn window(sample: &Sample, is_mix: bool) -> RangeInclusive<u64> {
+    let section = &sample.section;
+    let early = if is_mix { EARLY_NS } else { 0 };
+    section.began_ns.saturating_sub(early)..=section.began_ns + section.nanoseconds
+}
+
+/// What is known of a part after a trial.
+fn record(part: &TrafficPart, trial: &Trial, counted: Option<&[Traffic]>) -> TrafficRecord {
+    let record =
+        TrafficRecord { test: part.test.clone(), class: part.class.clone(), ..TrafficRecord::default() };
+    match traffic(part, trial, counted) {
+        Err(why) => TrafficRecord { failed: Some(why), ..record },
+        Ok((operations, traffic)) => TrafficRecord {
+            operations,
+            passes: vec![TrafficCounts {
+                round_trips: traffic.round_trips,
+                sends: traffic.sends,
+                sent_bytes: traffic.sent_bytes,
+                received_bytes: traffic.received_bytes,
+                prepares: traffic.prepares,
+                executed: traffic.executed(),
+            }],
+            statements: traffic.statements.iter().take(STATEMENTS).map(statement).collect(),
+            unread: traffic.obstacle.map(in_words),
+            ..record
+        },
+    }
+}
+
+/// The number of a part's operations and their traffic, or why it is not known.
+fn traffic(part: &TrafficPart, trial: &Trial, counted: Option<&[Traffic]>) -> Result<(u64, Traffic), String> {
+    if part.operations == Some(0) {
+        return Err("there are too few operations of it".to_owned());
+    }
+    let counted =
+        counted.ok_or_else(|| "there was more to record than 256 MiB; a smaller size has less".to_owned())?;
+    let find = |id: &str| -> Result<(&Sample, &Traffic), String> {
+        let place = trial.samples.iter().position(|sample| sample.test == id);
+        let (sample, traffic) = place
+            .and_then(|place| trial.samples.get(place).zip(counted.get(place)))
+            .ok_or_else(|| match &trial.outcome {
+                Outcome::Failed { message, .. } => message.clone(),
+                Outcome::Finished | Outcome::Interrupted => "it was not done".to_owned(),
+            })?;
+        let failed = sample.classes.iter().find(|class| class.failed > 0);
+        match failed {
+            Some(class) => Err(format!("{} operations failed: {}", class.failed, class.failure)),
+            None if sample.section.began_ns == 0 => {
+                Err("the runner does not report when a test begins".to_owned())
+            }
+            None => Ok((sample, traffic)),
+        }
+    };
+    let (sample, all) = find(&part.counted)?;
+    let traffic = match &part.without {
+        Some(id) => all.beyond(find(id)?.1),
+        None => all.clone(),
+    };
+    Ok((part.operations.unwrap_or(sample.operations).max(1), traffic))
+}
+
+fn statement(sent: &SentText) -> SentStatement {
+    let mut text: String = sent.text.chars().take(LETTERS).collect();
+    if text.len() < sent.text.len() {
+        text.push('…');
+    }
+    SentStatement { text, count: sent.count }
+}
+
+fn in_words(obstacle: Obstacle) -> String {
+    match obstacle {
+        Obstacle::Encrypted => "the connection is encrypted",
+        Obstacle::Compressed => "the connection is compressed",
+        Obstacle::Foreign => "the connection does not keep the server's protocol",
+    }
+    .to_owned()
+}
+
+/// A record with a further pass.
+fn joined(before: TrafficRecord, pass: TrafficRecord) -> TrafficRecord {
+    TrafficRecord {
+        passes: before.passes.into_iter().chain(pass.passes).collect(),
+        failed: before.failed.or(pass.failed),
+        ..pass
+    }
+}

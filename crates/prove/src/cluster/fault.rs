@@ -1,0 +1,196 @@
+//! A fault of the node that clients work with, the fail-over where there is a leader, and the way back.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use dyno_engine::{ClusterStart, NodePlaces};
+use dyno_lab::server::{Cluster, ClusterNetwork, ClusterOrder};
+use dyno_launch::stopped_descendants;
+use dyno_protocol::Server;
+use dyno_record::NodeFault;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::link::{ClientLibrary, NodeLink};
+use super::load::ClientLoad;
+use crate::subject::data;
+
+/// The time after a fault at which dyno makes a replica the leader, as a program that watches the leader would.
+pub const FAILOVER_AFTER: Duration = Duration::from_secs(1);
+/// The time for which clients go on once commits are acknowledged again.
+const AFTER: Duration = Duration::from_secs(3);
+/// The time in which commits must be acknowledged again.
+const LONGEST: Duration = Duration::from_secs(40);
+/// The time without acknowledgements after which they have not come back.
+const QUIET: Duration = Duration::from_millis(500);
+/// The time limit of a statement to a replica.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The time between looks.
+const STEP: Duration = Duration::from_millis(20);
+/// The node that the fault comes to: the leader, or the first.
+const VICTIM: usize = 0;
+
+/// A cluster with a fault that comes to its first node.
+pub struct Faulty<'a> {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// The fault.
+    pub fault: NodeFault,
+    /// What its servers need.
+    pub start: &'a ClusterStart,
+    /// What it was started with.
+    pub order: ClusterOrder<'a>,
+}
+
+/// When what happened.
+#[derive(Debug, Clone, Copy)]
+pub struct FaultCourse {
+    /// The moment of the fault, from the beginning of the load on.
+    pub fault_at: Duration,
+    /// When a replica was asked to become the leader, and when it was.
+    pub failover: Option<[Duration; 2]>,
+    /// The node that leads afterwards.
+    pub leader: usize,
+    /// The end of the load.
+    pub end: Duration,
+}
+
+impl Faulty<'_> {
+    /// Lets the fault come while clients work, makes a replica the leader where there is one, and waits until commits have been
+    /// acknowledged again for a while.
+    ///
+    /// # Errors
+    /// The fault cannot be made, no replica can become the leader, or dyno is asked to stop.
+    pub fn run(
+        &mut self,
+        load: &ClientLoad,
+        library: &ClientLibrary,
+        nodes: &[Server],
+        wait: Duration,
+    ) -> Result<FaultCourse> {
+        self.sleep(wait)?;
+        if load.last().is_zero() {
+            bail!("no commit was acknowledged in {} ms before the fault", wait.as_millis());
+        }
+        let fault_at = load.elapsed();
+        self.inflict()?;
+        let mut course = FaultCourse { fault_at, failover: None, leader: VICTIM, end: fault_at };
+        if let Some(failover) = &self.start.failover {
+            self.sleep(FAILOVER_AFTER)?;
+            let begun = load.elapsed();
+            let leader = farthest(library, nodes, &failover.position)?;
+            let at = |node: usize| NodeLink::open(library, &nodes[node]);
+            at(leader)?.execute(&failover.promote, PATIENCE).context("cannot make a replica the leader")?;
+            for node in (0..nodes.len()).filter(|node| ![VICTIM, leader].contains(node)) {
+                let places = NodePlaces {
+                    address: ClusterNetwork::address(node),
+                    first: ClusterNetwork::address(leader),
+                    addresses: String::new(),
+                };
+                let statements: Vec<String> = failover.follow.iter().map(|sql| places.fill(sql)).collect();
+                at(node)?
+                    .execute(&statements, PATIENCE)
+                    .context("cannot lead a replica to the new leader")?;
+            }
+            load.lead_to(leader);
+            (course.leader, course.failover) = (leader, Some([begun, load.elapsed()]));
+        }
+        self.await_commits(load)?;
+        course.end = load.elapsed();
+        Ok(course)
+    }
+
+    /// Waits until commits are acknowledged for a while, or do not come back.
+    fn await_commits(&self, load: &ClientLoad) -> Result<()> {
+        let from = load.elapsed();
+        loop {
+            self.sleep(STEP)?;
+            let now = load.elapsed();
+            let flows = load.last() > from && now.saturating_sub(load.last()) < QUIET;
+            if (flows && now >= from + AFTER) || now > from + LONGEST {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sleep(&self, time: Duration) -> Result<()> {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            self.order.interrupts.check()?;
+            thread::sleep(STEP.min(end.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
+    }
+
+    fn inflict(&mut self) -> Result<()> {
+        match self.fault {
+            NodeFault::Kill => self.cluster.server(VICTIM).kill(),
+            NodeFault::Pause => drop(stopped_descendants(self.cluster.server(VICTIM).process())),
+            NodeFault::Cable => self.cluster.network()?.pull_cable(VICTIM)?,
+            NodeFault::Partition => self.cluster.network()?.cut_off(VICTIM)?,
+        }
+        Ok(())
+    }
+
+    /// Ends the fault. A leader that was replaced is killed instead: it would go on with a history of its own.
+    ///
+    /// # Errors
+    /// The network cannot be repaired.
+    pub fn end_fault(&mut self) -> Result<()> {
+        if self.start.failover.is_some() {
+            self.cluster.server(VICTIM).kill();
+            return Ok(());
+        }
+        match self.fault {
+            NodeFault::Kill => Ok(()),
+            NodeFault::Pause => {
+                self.go_on();
+                Ok(())
+            }
+            NodeFault::Cable | NodeFault::Partition => self.cluster.network()?.repair(VICTIM),
+        }
+    }
+
+    /// Brings the lost node back where the cluster takes it. Returns the nodes to compare, the one that leads first.
+    ///
+    /// # Errors
+    /// The node does not start.
+    pub fn heal(&mut self, course: &FaultCourse) -> Result<Vec<usize>> {
+        let others = (0..self.cluster.nodes()).filter(|node| *node != VICTIM);
+        if self.start.failover.is_some() {
+            let others = others.filter(|node| *node != course.leader);
+            return Ok([course.leader].into_iter().chain(others).collect());
+        }
+        if self.fault == NodeFault::Kill {
+            let ClusterOrder { installation, settings, key, placement, .. } = self.order;
+            let victim = self.cluster.server(VICTIM);
+            victim
+                .restart(installation, settings, key, placement)
+                .context("the killed node does not come back")?;
+        }
+        Ok(others.chain([VICTIM]).collect())
+    }
+
+    /// Lets the processes of the node go on.
+    fn go_on(&mut self) {
+        let main = self.cluster.server(VICTIM).process();
+        // They are all listed while they are stopped.
+        let all = stopped_descendants(main);
+        for process in all.into_iter().chain([main.cast_signed()]) {
+            let _ = kill(Pid::from_raw(process), Signal::SIGCONT);
+        }
+    }
+}
+
+/// The replica that has most of the leader's log.
+fn farthest(library: &ClientLibrary, nodes: &[Server], position: &str) -> Result<usize> {
+    let mut positions = Vec::new();
+    for (node, server) in nodes.iter().enumerate().filter(|(node, _)| *node != VICTIM) {
+        let rows = NodeLink::open(library, server)?.rows(position, PATIENCE)?;
+        let position = rows.first().and_then(|row| row.first()).and_then(data::number);
+        positions.push((position.context("a replica does not say how much of the log it has")?, node));
+    }
+    let (_, node) = positions.into_iter().max().context("there is no replica")?;
+    Ok(node)
+}

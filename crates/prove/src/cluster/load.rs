@@ -1,0 +1,159 @@
+//! The clients of a cluster at work: each moves sums between shared accounts and writes rows of its own, notes what became
+//! of every commit, and goes to another node when its own is lost.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyno_protocol::Server;
+
+use super::link::{ClientLibrary, NodeLink, is_rolled_back};
+use crate::subject::data;
+
+/// The time limit of a statement. A client that waits longer does not know what became of its commit, and reconnects.
+const STATEMENT_LIMIT: Duration = Duration::from_secs(1);
+/// The time between attempts to connect.
+const RECONNECT: Duration = Duration::from_millis(20);
+
+/// What a client knows of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// The server acknowledged it.
+    Acknowledged,
+    /// It is not there: the server said so, or COMMIT was never sent.
+    Failed,
+    /// COMMIT was sent, and no answer came.
+    Unknown,
+}
+
+/// One commit of a client.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAttempt {
+    /// Its number.
+    pub commit: u64,
+    /// When the client knew what it knows, from the beginning of the load on.
+    pub at: Duration,
+    /// What it knows.
+    pub knowledge: Knowledge,
+}
+
+/// The nodes that clients may work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientWays {
+    /// The leader alone.
+    Leader,
+    /// The first node, and when it is lost the next.
+    FirstThenNext,
+    /// All nodes from the beginning on, and the next when one is lost.
+    All,
+}
+
+/// The nodes as clients reach them.
+pub struct ClientLoad {
+    library: ClientLibrary,
+    nodes: Vec<Server>,
+    ways: ClientWays,
+    /// The node where clients begin, or the leader.
+    leader: AtomicUsize,
+    stops: AtomicBool,
+    /// When the last commit was acknowledged, in nanoseconds from the beginning on.
+    last: AtomicU64,
+    begin: Instant,
+    attempts: Mutex<Vec<ClientAttempt>>,
+}
+
+impl ClientLoad {
+    /// Clients that work with these nodes; the first is the leader.
+    pub fn new(library: ClientLibrary, nodes: Vec<Server>, ways: ClientWays) -> ClientLoad {
+        ClientLoad {
+            library,
+            nodes,
+            ways,
+            leader: AtomicUsize::new(0),
+            stops: AtomicBool::new(false),
+            last: AtomicU64::new(0),
+            begin: Instant::now(),
+            attempts: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// When the last commit was acknowledged.
+    pub fn last(&self) -> Duration {
+        Duration::from_nanos(self.last.load(Ordering::Relaxed))
+    }
+
+    /// Leads clients to another leader.
+    pub fn lead_to(&self, node: usize) {
+        self.leader.store(node, Ordering::Relaxed);
+    }
+
+    /// Ends the clients after their statements.
+    pub fn stop(&self) {
+        self.stops.store(true, Ordering::Relaxed);
+    }
+
+    /// All attempts, in the order in which clients knew what became of them.
+    pub fn attempts(self) -> Vec<ClientAttempt> {
+        let mut attempts = self.attempts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        attempts.sort_by_key(|attempt| attempt.at);
+        attempts
+    }
+
+    /// Does a client's work until the load stops.
+    pub fn work(&self, client: u64) {
+        let mut number = client * data::CLIENT;
+        let mut moves = if self.ways == ClientWays::All { client as usize } else { 0 };
+        let mut own = Vec::new();
+        while !self.stops.load(Ordering::Relaxed) {
+            let leader = self.leader.load(Ordering::Relaxed);
+            let node = match self.ways {
+                ClientWays::Leader => leader,
+                ClientWays::FirstThenNext | ClientWays::All => (leader + moves) % self.nodes.len(),
+            };
+            match NodeLink::enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
+                Ok(link) => self.commit_on(&link, leader, &mut number, &mut own),
+                Err(_) => thread::sleep(RECONNECT),
+            }
+            moves += 1;
+        }
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+    }
+
+    /// Makes commits on a connection until it is lost, another node leads, or the load stops.
+    fn commit_on(&self, link: &NodeLink, leader: usize, number: &mut u64, own: &mut Vec<ClientAttempt>) {
+        while !self.stops.load(Ordering::Relaxed) && self.leader.load(Ordering::Relaxed) == leader {
+            *number += 1;
+            let (knowledge, is_open) = commit(link, *number);
+            let at = self.begin.elapsed();
+            if knowledge == Knowledge::Acknowledged {
+                self.last.fetch_max(at.as_nanos() as u64, Ordering::Relaxed);
+            }
+            own.push(ClientAttempt { commit: *number, at, knowledge });
+            if !is_open {
+                return;
+            }
+        }
+    }
+}
+
+/// Makes a commit: what the client knows of it, and whether it goes on with the connection.
+fn commit(link: &NodeLink, number: u64) -> (Knowledge, bool) {
+    let statements = data::shared(number, "BEGIN");
+    let Some((commit, before)) = statements.split_last() else { return (Knowledge::Failed, false) };
+    if let Err(error) = link.execute(before, STATEMENT_LIMIT) {
+        let is_open = is_rolled_back(&error) && link.rows("ROLLBACK", STATEMENT_LIMIT).is_ok();
+        return (Knowledge::Failed, is_open);
+    }
+    match link.rows(commit, STATEMENT_LIMIT) {
+        Ok(_) => (Knowledge::Acknowledged, true),
+        Err(error) if is_rolled_back(&error) => (Knowledge::Failed, true),
+        Err(_) => (Knowledge::Unknown, false),
+    }
+}

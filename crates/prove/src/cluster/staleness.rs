@@ -1,0 +1,158 @@
+//! How late reads at other nodes are: commits at the first node, one after another, and reads in a loop at each of the
+//! others.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use dyno_protocol::Server;
+use dyno_record::NodeStaleness;
+
+use super::link::{ClientLibrary, NodeLink};
+use crate::subject::data;
+
+/// The number of commits.
+const COMMITS: usize = 500;
+/// The time between them.
+const DISTANCE: Duration = Duration::from_millis(4);
+/// The time limit of a statement, and the time in which the last commit must be read.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The table of one row.
+const TABLE: &str = "pulse";
+
+/// The reads at a node: when each number was first seen.
+#[derive(Debug, Default)]
+struct Reads {
+    /// By number, from 0: the end of the first read that returned it or a later one.
+    seen: Vec<Instant>,
+    times: Vec<Duration>,
+    backwards: u64,
+}
+
+/// Measures every node but the first.
+///
+/// # Errors
+/// A node refuses a statement, or does not have the table within the time limit.
+pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStaleness>> {
+    let writer = NodeLink::enter(library, &nodes[0], PATIENCE)?;
+    writer.execute(
+        &[
+            format!("CREATE TABLE {TABLE}(id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL)"),
+            format!("INSERT INTO {TABLE} VALUES(1, 0)"),
+        ],
+        PATIENCE,
+    )?;
+    let ends = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (ends, readers) = (&ends, &nodes[1..]);
+        let reads: Vec<_> =
+            readers.iter().map(|node| scope.spawn(move || read(library, node, ends))).collect();
+        // Its reads begin before the commits do.
+        thread::sleep(DISTANCE * 50);
+        let acknowledged = write(&writer);
+        if acknowledged.is_err() {
+            ends.store(true, Ordering::Relaxed);
+        }
+        let reads: Result<Vec<Reads>> = reads
+            .into_iter()
+            .map(|reads| reads.join().unwrap_or_else(|_| Err(anyhow!("a reader panicked"))))
+            .collect();
+        let (acknowledged, reads) = (acknowledged?, reads?);
+        let each = reads.into_iter().zip(2..);
+        Ok(each.map(|(reads, node)| summary(node, &acknowledged, reads)).collect())
+    })
+}
+
+/// Commits the numbers from 1 on; returns when each was acknowledged.
+fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
+    let mut acknowledged = Vec::with_capacity(COMMITS);
+    for number in 1..=COMMITS {
+        writer.rows(&format!("UPDATE {TABLE} SET v = {number} WHERE id = 1"), PATIENCE)?;
+        acknowledged.push(Instant::now());
+        thread::sleep(DISTANCE);
+    }
+    Ok(acknowledged)
+}
+
+/// Reads at a node until the last number is there, or its time is over.
+fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Reads> {
+    let link = enter(library, node)?;
+    let mut reads = Reads::default();
+    let mut last = 0;
+    let deadline = Instant::now() + DISTANCE * COMMITS as u32 * 3 + PATIENCE;
+    while reads.seen.len() < COMMITS && Instant::now() < deadline && !ends.load(Ordering::Relaxed) {
+        let begin = Instant::now();
+        let rows = link.rows(&format!("SELECT v FROM {TABLE} WHERE id = 1"), PATIENCE)?;
+        let end = Instant::now();
+        reads.times.push(end - begin);
+        // The row may not be there yet.
+        let Some(row) = rows.first() else { continue };
+        let number = row.first().and_then(data::number).context("a number was read that is none")? as usize;
+        reads.backwards += u64::from(number < last);
+        last = number;
+        if number > reads.seen.len() {
+            reads.seen.resize(number, end);
+        }
+    }
+    Ok(reads)
+}
+
+/// Connects once the table is there.
+fn enter(library: &ClientLibrary, node: &Server) -> Result<NodeLink> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let entered = NodeLink::enter(library, node, PATIENCE).and_then(|link| {
+            link.rows(&format!("SELECT v FROM {TABLE}"), PATIENCE)?;
+            Ok(link)
+        });
+        match entered {
+            Ok(link) => return Ok(link),
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(_) => thread::sleep(DISTANCE),
+        }
+    }
+}
+
+fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStaleness {
+    let late = |(seen, acknowledged): (&Instant, &Instant)| seen.saturating_duration_since(*acknowledged);
+    let mut late: Vec<Duration> = reads.seen.iter().zip(acknowledged).map(late).collect();
+    late.sort_unstable();
+    reads.times.sort_unstable();
+    NodeStaleness {
+        node,
+        commits: late.len() as u64,
+        unseen: (acknowledged.len() - late.len()) as u64,
+        p50_ns: at(&late, 0.5),
+        p99_ns: at(&late, 0.99),
+        max_ns: at(&late, 1.0),
+        read_ns: at(&reads.times, 0.5),
+        reads: reads.times.len() as u64,
+        backwards: reads.backwards,
+    }
+}
+
+/// The time within which a share of sorted times is, in nanoseconds.
+fn at(times: &[Duration], share: f64) -> u64 {
+    let rank = (share * times.len() as f64).ceil() as usize;
+    times.get(rank.max(1) - 1).map_or(0, |time| time.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_late_by_the_first_read_that_has_it() {
+        let begin = Instant::now();
+        let at = |millis| begin + Duration::from_millis(millis);
+        let acknowledged = [at(10), at(20), at(30), at(40)];
+        let times = vec![Duration::from_millis(1); 9];
+        let reads = Reads { seen: vec![at(9), at(25), at(35)], times, backwards: 1 };
+        let found = summary(2, &acknowledged, reads);
+        assert_eq!((found.commits, found.unseen, found.backwards, found.reads), (3, 1, 1, 9));
+        assert_eq!((found.p50_ns, found.p99_ns, found.max_ns), (5_000_000, 5_000_000, 5_000_000));
+        assert_eq!(found.read_ns, 1_000_000);
+        assert_eq!(summary(3, &[], Reads::default()), NodeStaleness { node: 3, ..NodeStaleness::default() });
+    }
+}

@@ -1,0 +1,181 @@
+//! What `dyno prove` observed of clusters when a node was lost: facts, which the verdict holds against what the settings
+//! promise.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use dyno_protocol::Hello;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ClusterShape, Safety};
+
+/// The version of this schema.
+pub const CLUSTER_SCHEMA: &str = "dyno-cluster/1";
+
+/// One use of `dyno prove` with clusters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterRecord {
+    /// The version of this schema, `dyno-cluster/1`.
+    pub schema: String,
+    /// The version of dyno that recorded it.
+    pub dyno: String,
+    /// When, UTC, RFC 3339.
+    pub began: String,
+    /// The seed of the moments of the faults.
+    pub seed: u64,
+    /// The number of clients.
+    pub clients: u64,
+    /// How long dyno waits after a fault before a replica becomes the leader, in milliseconds.
+    pub failover_after_ms: u64,
+    /// The contenders, in the order in which they were named, and then the control.
+    pub subjects: Vec<ClusterSubject>,
+}
+
+/// One contender.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterSubject {
+    /// Its label.
+    pub label: String,
+    /// True if it is there only to show that losses are found: it must lose commits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_control: bool,
+    /// The engine's version, its build and the settings in force.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub hello: Option<Hello>,
+    /// The number of nodes, and where clients work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ClusterShape>,
+    /// What its settings promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<Safety>,
+    /// How late reads at other nodes are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub staleness: Vec<NodeStaleness>,
+    /// The faults, in the order in which they were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<FaultTry>,
+    /// Whether the check noticed a commit that dyno removed for that purpose; absent where nothing was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notices_loss: Option<bool>,
+    /// Why it could not be tried, or not to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+}
+
+/// What happens to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeFault {
+    /// All its processes are killed (SIGKILL).
+    Kill,
+    /// All its processes stop (SIGSTOP), and go on later.
+    Pause,
+    /// Its link goes down, which it sees.
+    Cable,
+    /// Its packets are dropped, which it cannot see.
+    Partition,
+}
+
+impl NodeFault {
+    /// All of them.
+    pub const ALL: [NodeFault; 4] =
+        [NodeFault::Kill, NodeFault::Pause, NodeFault::Cable, NodeFault::Partition];
+
+    /// The name, as in tables and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeFault::Kill => "kill",
+            NodeFault::Pause => "pause",
+            NodeFault::Cable => "cable",
+            NodeFault::Partition => "partition",
+        }
+    }
+}
+
+/// One fault of the node that clients work with, and what became of their commits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultTry {
+    /// The fault.
+    pub fault: NodeFault,
+    /// When it came, in milliseconds from the first operation on.
+    pub at_ms: u64,
+    /// When a replica was asked to become the leader, and when it was; absent where every node is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failover_ms: Option<[u64; 2]>,
+    /// When the clients stopped.
+    pub end_ms: u64,
+    /// Acknowledged commits in each tenth of a second.
+    pub tenths: Vec<u32>,
+    /// The longest time after the fault in which no commit was acknowledged, in milliseconds.
+    pub stall_ms: u64,
+    /// True if commits were acknowledged again after that.
+    pub goes_on: bool,
+    /// Operations that were acknowledged.
+    pub acknowledged: u64,
+    /// Operations that failed for certain.
+    pub failed: u64,
+    /// Operations of which the client cannot know: the answer to their COMMIT did not come.
+    pub unknown: u64,
+    /// Those of them that were found.
+    pub unknown_found: u64,
+    /// Acknowledged commits that were not found.
+    pub lost: u64,
+    /// When the first and the last of these were acknowledged, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_between_ms: Option<[u64; 2]>,
+    /// Failed operations that were found all the same.
+    pub failed_found: u64,
+    /// The nodes that were compared afterwards, counted from 1.
+    pub compared: Vec<u32>,
+    /// What else was wrong: nodes that differ, sums that do not agree, a node that does not come back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
+}
+
+/// How late reads at a node are: a commit is acknowledged at the first node, and read here in a loop.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeStaleness {
+    /// The node, counted from 1.
+    pub node: u32,
+    /// Commits that were read here, of which the times are; and those that never were.
+    pub commits: u64,
+    /// Commits that were not read within the time that dyno waits.
+    pub unseen: u64,
+    /// The time from the acknowledgement to the end of the first read that returns the commit, in nanoseconds: half of
+    /// the commits were read within this time. 0 where the read ended before the acknowledgement.
+    pub p50_ns: u64,
+    /// 99 of 100 commits were read within this time.
+    pub p99_ns: u64,
+    /// All were.
+    pub max_ns: u64,
+    /// How long a read takes, at the median: so much of the times above may be its own.
+    pub read_ns: u64,
+    /// The number of reads.
+    pub reads: u64,
+    /// The number of reads that returned something older than the read before.
+    pub backwards: u64,
+}
+
+impl ClusterRecord {
+    /// The record of a text; `None` if it is another document. `path` names it in messages.
+    ///
+    /// # Errors
+    /// The text is a record of another version, or a damaged one.
+    pub fn parse(text: &str, path: &Path) -> Option<Result<ClusterRecord>> {
+        #[derive(Deserialize)]
+        struct Document {
+            schema: String,
+        }
+        let Document { schema } = serde_json::from_str(text).ok()?;
+        let version = schema.strip_prefix("dyno-cluster/")?;
+        if schema != CLUSTER_SCHEMA {
+            return Some(Err(anyhow!(
+                "{}: it is a record of clusters of version {version}, and this dyno reads {CLUSTER_SCHEMA}",
+                path.display()
+            )));
+        }
+        let record = serde_json::from_str(text);
+        Some(record.map_err(|error| anyhow!("{}:{}: {error}", path.display(), error.line())))
+    }
+}

@@ -1,0 +1,126 @@
+//! The sentences on a cluster: what its settings promise, what was found, and how far that goes.
+
+use dyno_record::{ClusterSubject, FaultTry};
+use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
+
+use crate::headings;
+use crate::units::{duration, percent, whole};
+
+/// The sentences on a contender.
+pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<String> {
+    let mut lines: Vec<String> = subject.shape.map(headings::cluster).into_iter().collect();
+    if let Some(promised) = &subject.promised {
+        let nodes = promised.nodes.map_or_else(String::new, |nodes| format!(", and {}", nodes.words()));
+        let (level, known) = (promised.name(), promised.known());
+        lines.push(format!("commits survive by its settings: {level}{nodes} ({known}): {}", promised.why));
+    }
+    if verdict.is_sound {
+        lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
+        lines.extend(bound(judged));
+    }
+    lines.extend(failovers(verdict, subject));
+    lines.extend(unknown(subject));
+    lines.extend(subject.tries.iter().flat_map(troubles));
+    let unseen = subject.staleness.iter().filter(|late| late.unseen > 0);
+    lines.extend(
+        unseen.map(|late| format!("node {} never returned {} commits", late.node, whole(late.unseen))),
+    );
+    if subject.notices_loss == Some(false) {
+        lines.push("the check did not notice a commit that dyno removed".to_owned());
+    }
+    lines.extend(subject.why_not.iter().map(|why| format!("it was not tried to the end: {why}")));
+    lines
+}
+
+/// The acknowledged commits that the faults of a kind took.
+fn losses(subject: &ClusterSubject, fault: &FaultJudgement) -> Option<String> {
+    if fault.lost == 0 {
+        return None;
+    }
+    let tries = subject.tries.iter().filter(|tried| tried.fault == fault.fault);
+    let worst = tries.max_by_key(|tried| tried.lost)?;
+    let [first, last] = worst.lost_between_ms?;
+    let from = |at: u64| {
+        let away = at as f64 - worst.at_ms as f64;
+        let side = if away < 0.0 { "before" } else { "after" };
+        format!("{} {side}", duration(away.abs() * 1e6))
+    };
+    Some(format!(
+        "{} lost acknowledged commits in {} of {} tries: in the worst {} of {}, acknowledged from {} the fault to {} it",
+        worst.fault.name(),
+        fault.lost,
+        fault.tried,
+        whole(worst.lost),
+        whole(worst.acknowledged),
+        from(first),
+        from(last)
+    ))
+}
+
+/// How much the tries without a loss show.
+fn bound(judged: &ClusterJudgement) -> Option<String> {
+    let whole = judged.faults.iter().filter(|fault| fault.lost == 0).min_by_key(|fault| fault.tried)?;
+    let names: Vec<&str> =
+        judged.faults.iter().filter(|fault| fault.lost == 0).map(|fault| fault.fault.name()).collect();
+    Some(format!(
+        "no acknowledged commit was lost by {}: of such faults at most {} lose any, at 95 %, which is not that none does",
+        names.join(", "),
+        percent(whole.at_most)
+    ))
+}
+
+/// How long it took to make a replica the leader.
+fn failovers(verdict: &ClusterVerdict, subject: &ClusterSubject) -> Option<String> {
+    let times = subject.tries.iter().filter_map(|tried| tried.failover_ms);
+    let slowest = times.map(|[asked, done]| done.saturating_sub(asked)).max()?;
+    Some(format!(
+        "dyno made the replica with most of the log the leader {} after each fault, which took at most {}; the stall has both",
+        duration(verdict.record.failover_after_ms as f64 * 1e6),
+        duration(slowest as f64 * 1e6)
+    ))
+}
+
+/// The commits of which clients do not know.
+fn unknown(subject: &ClusterSubject) -> Option<String> {
+    let sum = |of: fn(&FaultTry) -> u64| subject.tries.iter().map(of).sum::<u64>();
+    let unknown = sum(|tried| tried.unknown);
+    (unknown > 0).then(|| {
+        format!(
+            "{} commits had no answer, and {} of them were found: neither is a loss",
+            whole(unknown),
+            whole(sum(|tried| tried.unknown_found))
+        )
+    })
+}
+
+/// What else was wrong after a fault.
+fn troubles(tried: &FaultTry) -> Vec<String> {
+    let name = tried.fault.name();
+    let failed = (tried.failed_found > 0)
+        .then(|| format!("{name}: {} commits that had failed were found", whole(tried.failed_found)));
+    let ended = (!tried.goes_on).then(|| format!("{name}: no commit was acknowledged again"));
+    let others = tried.troubles.iter().map(|trouble| format!("{name}: {trouble}"));
+    failed.into_iter().chain(ended).chain(others).collect()
+}
+
+/// What all of it rests on.
+pub fn scope(verdict: &ClusterVerdict) -> String {
+    let controls: Vec<String> = verdict
+        .record
+        .subjects
+        .iter()
+        .zip(&verdict.subjects)
+        .filter(|(subject, _)| subject.is_control)
+        .map(|(subject, judged)| {
+            let lost: u64 = judged.faults.iter().map(|fault| fault.most_lost).sum();
+            format!("{} lost {} commits (it must lose some)", subject.label, whole(lost))
+        })
+        .collect();
+    let controls =
+        if controls.is_empty() { String::new() } else { format!(" Control: {}.", controls.join("; ")) };
+    format!(
+        "{} clients on this machine, which reach each node by its socket; a fault comes to the node that they work \
+         with. Of each contender dyno removed a commit once, which the check must notice.{controls} Seed {}.",
+        verdict.record.clients, verdict.record.seed
+    )
+}

@@ -1,0 +1,11 @@
+//! What clients and servers said to each other for an operation.
+
+mod csv;
+mod page;
+mod table;
+
+use super::parts::Parts;
+
+/// The parts of this view.
+pub const PARTS: Parts =
+    Parts { tables: table::tables, pages: page::page, columns: csv::columns, notes: table::notes };

@@ -1,0 +1,200 @@
+//! What `dyno prove` observed of clusters, held against what each contender's settings promise.
+
+use dyno_record::{ClusterRecord, ClusterSubject, FaultTry, NodeFault};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::{median, share};
+
+/// The judgement on one use of `dyno prove` with clusters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterVerdict {
+    /// What was observed.
+    pub record: ClusterRecord,
+    /// The contenders, in the order of the record.
+    pub subjects: Vec<ClusterJudgement>,
+    /// False if a control did not behave, so that nothing here can be believed.
+    pub is_sound: bool,
+    /// True if every contender was tried to the end.
+    pub is_complete: bool,
+}
+
+/// The judgement on one contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterJudgement {
+    /// Whether it promises that commits survive the loss of a node; absent where its settings are not known.
+    pub promises: Option<bool>,
+    /// Its faults, of each kind that was tried.
+    pub faults: Vec<FaultJudgement>,
+}
+
+/// The judgement on the faults of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultJudgement {
+    /// The kind.
+    pub fault: NodeFault,
+    /// How often it was tried.
+    pub tried: u64,
+    /// In how many of these acknowledged commits were gone.
+    pub lost: u64,
+    /// The most commits that were gone after one.
+    pub most_lost: u64,
+    /// In how many of these something else was wrong.
+    pub troubled: u64,
+    /// The share of such faults that lose commits is at most this, at 95 %.
+    pub at_most: f64,
+    /// The median of the longest times without an acknowledged commit, in milliseconds; absent where commits did not come back in
+    /// one of the tries.
+    pub stall_ms: Option<f64>,
+    /// The median rates of acknowledged commits a second, before the fault and in the last second.
+    pub rates: [f64; 2],
+    /// True if it disproves what the settings promise.
+    pub disproves: bool,
+}
+
+/// Judges what was observed of clusters.
+pub fn judge_clusters(record: ClusterRecord) -> ClusterVerdict {
+    let subjects: Vec<ClusterJudgement> = record.subjects.iter().map(judge).collect();
+    let behaved = |(subject, judged): (&ClusterSubject, &ClusterJudgement)| {
+        subject.notices_loss != Some(false)
+            && (!subject.is_control || judged.faults.iter().any(|fault| fault.lost > 0))
+    };
+    let is_sound = record.subjects.iter().zip(&subjects).all(behaved);
+    let is_complete = record.subjects.iter().all(|subject| subject.why_not.is_none());
+    ClusterVerdict { record, subjects, is_sound, is_complete }
+}
+
+fn judge(subject: &ClusterSubject) -> ClusterJudgement {
+    let nodes = subject.promised.as_ref().and_then(|promised| promised.nodes);
+    let promises = nodes.map(|nodes| nodes.lost > 0);
+    let of = |fault| {
+        let tries: Vec<&FaultTry> = subject.tries.iter().filter(|tried| tried.fault == fault).collect();
+        (!tries.is_empty()).then(|| judge_fault(fault, &tries, promises == Some(true)))
+    };
+    ClusterJudgement { promises, faults: NodeFault::ALL.into_iter().filter_map(of).collect() }
+}
+
+fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: bool) -> FaultJudgement {
+    let count = |is: &dyn Fn(&FaultTry) -> bool| tries.iter().filter(|tried| is(tried)).count() as u64;
+    let (tried, lost) = (tries.len() as u64, count(&|tried| tried.lost > 0));
+    let troubled = count(&|tried| !tried.troubles.is_empty() || tried.failed_found > 0);
+    let stalls: Vec<f64> = tries.iter().map(|tried| tried.stall_ms as f64).collect();
+    let middle = |of: fn(&FaultTry) -> f64| {
+        median(&tries.iter().map(|tried| of(tried)).collect::<Vec<_>>()).unwrap_or(0.0)
+    };
+    FaultJudgement {
+        fault,
+        tried,
+        lost,
+        most_lost: tries.iter().map(|tried| tried.lost).max().unwrap_or(0),
+        troubled,
+        at_most: share(tried, lost).map_or(1.0, |interval| interval.high),
+        stall_ms: tries.iter().all(|tried| tried.goes_on).then(|| median(&stalls)).flatten(),
+        rates: [middle(rate_before), middle(rate_after)],
+        disproves: promises && lost > 0,
+    }
+}
+
+/// Acknowledged commits a second in the second before the fault.
+fn rate_before(tried: &FaultTry) -> f64 {
+    let end = ((tried.at_ms / 100) as usize).min(tried.tenths.len());
+    let seconds = &tried.tenths[end.saturating_sub(10)..end];
+    per_second(seconds)
+}
+
+/// The same in the last whole second.
+fn rate_after(tried: &FaultTry) -> f64 {
+    // The last tenth is not whole.
+    let end = tried.tenths.len().saturating_sub(1);
+    per_second(&tried.tenths[end.saturating_sub(10)..end])
+}
+
+fn per_second(tenths: &[u32]) -> f64 {
+    match tenths.len() {
+        0 => 0.0,
+        count => f64::from(tenths.iter().sum::<u32>()) * 10.0 / count as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{Level, NodeLoss, Safety, Standing};
+
+    use super::*;
+
+    fn tried(lost: u64) -> FaultTry {
+        FaultTry {
+            fault: NodeFault::Kill,
+            at_ms: 1000,
+            failover_ms: None,
+            end_ms: 3000,
+            tenths: [vec![50; 10], vec![0; 5], vec![30; 15], vec![1]].concat(),
+            stall_ms: 500,
+            goes_on: true,
+            acknowledged: 1000,
+            failed: 0,
+            unknown: 0,
+            unknown_found: 0,
+            lost,
+            lost_between_ms: None,
+            failed_found: 0,
+            compared: vec![2, 3],
+            troubles: Vec::new(),
+        }
+    }
+
+    fn subject(survives: u32, lost: &[u64]) -> ClusterSubject {
+        let promised = Safety {
+            level: Level::PowerLoss,
+            consistent: true,
+            standing: Standing::ReadBack,
+            why: String::new(),
+            link: None,
+            caveat: None,
+            hole: None,
+            nodes: Some(NodeLoss { lost: survives, of: 3 }),
+            survival: None,
+        };
+        let tries = lost.iter().map(|&lost| tried(lost)).collect();
+        ClusterSubject {
+            promised: Some(promised),
+            tries,
+            notices_loss: Some(true),
+            ..ClusterSubject::default()
+        }
+    }
+
+    fn verdict(subjects: Vec<ClusterSubject>) -> ClusterVerdict {
+        judge_clusters(ClusterRecord { subjects, ..ClusterRecord::default() })
+    }
+
+    #[test]
+    fn a_loss_disproves_only_what_was_promised() {
+        let verdict = verdict(vec![subject(1, &[0, 3]), subject(0, &[0, 3]), subject(1, &[0, 0, 0])]);
+        let fault = |place: usize| &verdict.subjects[place].faults[0];
+        assert_eq!([0, 1, 2].map(|place| fault(place).disproves), [true, false, false]);
+        assert_eq!((fault(0).tried, fault(0).lost, fault(0).most_lost), (2, 1, 3));
+        // Three tries without a loss say little: 1 - 0.05^(1/3).
+        assert!((fault(2).at_most - 0.6316).abs() < 1e-3, "{}", fault(2).at_most);
+        assert_eq!((fault(0).stall_ms, fault(0).rates), (Some(500.0), [500.0, 300.0]));
+        assert!(verdict.is_sound && verdict.is_complete);
+    }
+
+    #[test]
+    fn commits_that_do_not_come_back_have_no_time() {
+        let mut given = subject(1, &[0, 0]);
+        given.tries[1].goes_on = false;
+        assert_eq!(verdict(vec![given]).subjects[0].faults[0].stall_ms, None);
+    }
+
+    #[test]
+    fn a_control_must_lose_and_every_check_must_notice() {
+        let control = |lost| ClusterSubject { is_control: true, ..subject(0, &[lost]) };
+        assert!(verdict(vec![subject(1, &[0]), control(5)]).is_sound);
+        assert!(!verdict(vec![subject(1, &[0]), control(0)]).is_sound);
+        let blind = ClusterSubject { notices_loss: Some(false), ..subject(1, &[0]) };
+        assert!(!verdict(vec![blind]).is_sound);
+        let stopped = ClusterSubject { why_not: Some("it does not start".into()), ..subject(1, &[]) };
+        assert!(!verdict(vec![stopped]).is_complete);
+    }
+}

@@ -1,0 +1,172 @@
+//! Counts what a recording holds within some windows of time.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use crate::decode::{Ask, Conversation, Obstacle, WireProtocol};
+use crate::inspect::Origin;
+use crate::recording::{RecordedRead, Recording};
+
+/// What went over all connections in a window of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How often the client waited: it sent something, and received something before it sent more.
+    pub round_trips: u64,
+    /// How often it sent bytes: what it writes at once, or in quick succession, counts as one.
+    pub sends: u64,
+    /// The bytes that it sent.
+    pub sent_bytes: u64,
+    /// The bytes that it received.
+    pub received_bytes: u64,
+    /// How often it had a statement prepared.
+    pub prepares: u64,
+    /// The statements that it had executed.
+    pub statements: Vec<SentText>,
+    /// Why a connection could not be read; then there are no prepares and no statements of it.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// A statement as the server saw it, and how often. Where a text differs from another by numbers and quoted texts
+/// alone, both count as the first of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentText {
+    /// The text.
+    pub text: Arc<str>,
+    /// How often it was executed.
+    pub count: u64,
+    /// The text without numbers and quoted texts.
+    pattern: String,
+}
+
+impl Traffic {
+    /// How many statements the client had executed.
+    pub fn executed(&self) -> u64 {
+        self.statements.iter().map(|statement| statement.count).sum()
+    }
+
+    /// What there is beyond another window's traffic, which is a part of the same work.
+    #[must_use]
+    pub fn beyond(&self, part: &Traffic) -> Traffic {
+        let statements = self.statements.iter().map(|statement| {
+            let same = part.statements.iter().find(|known| known.pattern == statement.pattern);
+            let count = statement.count.saturating_sub(same.map_or(0, |known| known.count));
+            SentText { count, ..statement.clone() }
+        });
+        Traffic {
+            round_trips: self.round_trips.saturating_sub(part.round_trips),
+            sends: self.sends.saturating_sub(part.sends),
+            sent_bytes: self.sent_bytes.saturating_sub(part.sent_bytes),
+            received_bytes: self.received_bytes.saturating_sub(part.received_bytes),
+            prepares: self.prepares.saturating_sub(part.prepares),
+            statements: statements.filter(|statement| statement.count > 0).collect(),
+            obstacle: self.obstacle.max(part.obstacle),
+        }
+    }
+}
+
+/// Counts and forgets what was recorded: what clients sent within each window of the monotonic clock, in nanoseconds,
+/// with what they received for it. Windows follow one another. `None` if there was more than a recording holds.
+pub fn count(
+    recording: &Recording,
+    protocol: WireProtocol,
+    windows: &[RangeInclusive<u64>],
+) -> Option<Vec<Traffic>> {
+    let mut counting: Vec<Counting> = windows.iter().map(|_| Counting::default()).collect();
+    for reads in recording.take()? {
+        count_connection(&reads, protocol, windows, &mut counting);
+    }
+    Some(counting.into_iter().map(|counting| counting.traffic).collect())
+}
+
+/// The counts of a window while it is read.
+#[derive(Debug, Default)]
+struct Counting {
+    traffic: Traffic,
+    /// The places of the statements, by their texts without numbers and quoted texts.
+    places: BTreeMap<String, usize>,
+}
+
+fn count_connection(
+    reads: &[RecordedRead],
+    protocol: WireProtocol,
+    windows: &[RangeInclusive<u64>],
+    counting: &mut [Counting],
+) {
+    let mut conversation = Conversation::new(protocol);
+    let mut current = None;
+    let mut awaits = false;
+    for read in reads {
+        let is_client = read.origin == Origin::Client;
+        if is_client {
+            current = windows.iter().position(|window| window.contains(&read.at_ns));
+        }
+        let asked = conversation.hear(read.origin, &read.bytes);
+        if let Some(counting) = current.map(|window| &mut counting[window]) {
+            counting.add(read, std::mem::replace(&mut awaits, is_client), asked);
+            counting.traffic.obstacle = counting.traffic.obstacle.max(conversation.obstacle());
+        } else {
+            awaits = is_client;
+        }
+    }
+}
+
+impl Counting {
+    fn add(&mut self, read: &RecordedRead, awaited: bool, asked: Vec<Ask>) {
+        let (traffic, bytes) = (&mut self.traffic, read.bytes.len() as u64);
+        match read.origin {
+            Origin::Client => {
+                traffic.sends += 1;
+                traffic.sent_bytes += bytes;
+            }
+            Origin::Server => {
+                traffic.round_trips += u64::from(awaited);
+                traffic.received_bytes += bytes;
+            }
+        }
+        for ask in asked {
+            match ask {
+                Ask::Prepare(_) => self.traffic.prepares += 1,
+                Ask::Execute(text) => self.execute(text),
+            }
+        }
+    }
+
+    fn execute(&mut self, text: Arc<str>) {
+        let statements = &mut self.traffic.statements;
+        let pattern = without_values(&text);
+        let place = *self.places.entry(pattern.clone()).or_insert(statements.len());
+        match statements.get_mut(place) {
+            Some(statement) => statement.count += 1,
+            None => statements.push(SentText { text, count: 1, pattern }),
+        }
+    }
+}
+
+/// A statement in which each number and each quoted text is a question mark.
+fn without_values(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    let mut in_word = false;
+    while let Some(letter) = letters.next() {
+        let is_signed = letter == '-' && letters.peek().is_some_and(char::is_ascii_digit);
+        let is_number = is_signed || letter.is_ascii_digit() && !in_word;
+        if letter == '\'' {
+            // A doubled quotation mark is another quoted text behind it.
+            while letters.next_if(|&letter| letter != '\'').is_some() {}
+            letters.next();
+        } else if is_number {
+            while letters.next_if(|&letter| letter.is_ascii_digit() || letter == '.').is_some() {}
+        }
+        in_word = letter.is_alphanumeric() || matches!(letter, '_' | '$');
+        match letter == '\'' || is_number {
+            true if shown.ends_with('?') => {}
+            true => shown.push('?'),
+            false => shown.push(letter),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! The runner for tokio-postgres. <https://docs.rs/tokio-postgres>
+//!
+//! Each session has a runtime of the current thread, which works while a call waits: what a client does is done by its
+//! thread alone, and no other thread wakes up for it.
+
+mod mix;
+mod rows;
+mod values;
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::pin::pin;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Secret, Server, Sink, Value};
+use dyno_runner::server::{Access, Client, Scratch};
+use dyno_runner::{Answer, JobSql, NoStore};
+use futures_util::StreamExt;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Config, NoTls, ToStatement};
+
+use mix::Statements;
+use rows::Variant;
+use values::{Parameter, read};
+
+/// Seconds to wait for a connection where the URL does not say.
+const PATIENCE: u64 = 10;
+/// Options of a URL, by libpq's names.
+const OPTIONS: [&str; 3] = ["sslmode", "connect_timeout", "application_name"];
+
+/// An error of the server, with its code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (PostgreSQL error {code})")]
+struct PostgresSays {
+    code: String,
+    message: String,
+}
+
+/// The server was stopped by its administrator.
+const SHUTDOWN: &str = "57P01";
+
+/// The error of a call: the server's own words and code where it has some.
+fn said(error: tokio_postgres::Error) -> Error {
+    match error.as_db_error() {
+        Some(server) if server.code().code() != SHUTDOWN => {
+            let parts = [Some(server.message()), server.detail(), server.hint()];
+            let message = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+            PostgresSays { code: server.code().code().to_owned(), message }.into()
+        }
+        _ if error.is_closed() || error.as_db_error().is_some() || is_io(&error) => anyhow!(
+            "the connection to the server is lost: {error}. If the server has crashed or was stopped, its log says why"
+        ),
+        _ => Error::from(error),
+    }
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+/// The code of an error of the server.
+fn code(error: &Error) -> Option<&str> {
+    error.downcast_ref().map(|error: &PostgresSays| error.code.as_str())
+}
+
+/// A server as tokio-postgres reaches it.
+struct Postgres {
+    server: Server,
+    config: Config,
+    variant: Variant,
+}
+
+/// A connection, and the runtime that works for it.
+pub struct Session {
+    runtime: Runtime,
+    client: tokio_postgres::Client,
+    variant: Variant,
+}
+
+impl Access for Postgres {
+    type Session = Session;
+
+    fn new(job: &Job, server: &Server) -> Result<Postgres> {
+        dyno_runner::expect(job, "postgres", &["tokio-postgres"])?;
+        ensure!(job.build != Build::Bundled, "PostgreSQL is a server and has no bundled build");
+        let variant = dyno_runner::variant(job, &Variant::ALL)?;
+        Ok(Postgres { server: server.clone(), config: config(server)?, variant })
+    }
+
+    fn connect(&self) -> Result<Session> {
+        self.connect_to(self.server.database.as_deref())
+    }
+
+    fn connect_to(&self, database: Option<&str>) -> Result<Session> {
+        let database = database.unwrap_or(&self.server.user);
+        let mut config = self.config.clone();
+        config.dbname(database);
+        let runtime = Builder::new_current_thread().enable_all().build().context("cannot make a runtime")?;
+        let connected = runtime.block_on(config.connect(NoTls));
+        let (client, connection) = connected.map_err(said).with_context(|| {
+            format!("cannot connect to the database '{database}' of {}", self.server.host)
+        })?;
+        // What ends the connection is reported by the call that finds it ended.
+        runtime.spawn(async move { connection.await.ok() });
+        Ok(Session { runtime, client, variant: self.variant })
+    }
+
+    fn hello(&self, _: &Session) -> Hello {
+        Hello {
+            protocol: PROTOCOL,
+            runner: concat!("tokio-postgres ", env!("CARGO_PKG_VERSION")).to_owned(),
+            engine_version: String::new(),
+            driver_version: concat!("tokio-postgres ", env!("DYNO_TOKIO_POSTGRES")).to_owned(),
+            build: BTreeMap::from([("encryption".to_owned(), vec!["none".to_owned()])]),
+            settings: Vec::new(),
+            read_back: Vec::new(),
+        }
+    }
+}
+
+/// What is known of a server before a database is named. The program has no TLS: an option that asks for it is refused.
+fn config(server: &Server) -> Result<Config> {
+    let option = |name: &str| server.options.get(name).map(String::as_str);
+    if let Some(unknown) = server.options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
+        bail!(
+            "the URL has the option '{unknown}', and a connection of tokio-postgres has {}",
+            OPTIONS.join(", ")
+        );
+    }
+    let mode = option("sslmode").unwrap_or("disable");
+    ensure!(
+        ["disable", "allow", "prefer"].contains(&mode),
+        "sslmode={mode} asks for an encrypted connection, and this runner has no TLS: name another driver"
+    );
+    let patience = match option("connect_timeout") {
+        Some(text) => text
+            .parse()
+            .ok()
+            .with_context(|| format!("the option connect_timeout is in seconds, not '{text}'"))?,
+        None => PATIENCE,
+    };
+    let mut config = Config::new();
+    config.host(&server.host).user(&server.user);
+    config.connect_timeout(Duration::from_secs(patience));
+    config.application_name(option("application_name").unwrap_or("dyno"));
+    server.port.map(|port| config.port(port));
+    server.password.as_ref().map(Secret::reveal).map(|password| config.password(password));
+    Ok(config)
+}
+
+impl Session {
+    /// Executes a statement with values for its parameters, and reads every value of every row. Returns how many rows
+    /// it changed. A text is prepared, executed and closed; a statement that is prepared already is executed.
+    fn fetch<'p, T, S>(
+        &self,
+        statement: &T,
+        parameters: impl ExactSizeIterator<Item = Parameter<'p>>,
+        sink: &mut S,
+    ) -> Result<u64>
+    where
+        T: ?Sized + ToStatement,
+        S: Sink,
+    {
+        self.runtime.block_on(async {
+            let stream = self.client.query_raw(statement, parameters).await.map_err(said)?;
+            let mut stream = pin!(stream);
+            let mut fetched = false;
+            while let Some(row) = stream.next().await {
+                let row = row.map_err(said)?;
+                fetched = true;
+                for column in 0..row.len() {
+                    read(&row, column, sink)?;
+                }
+                sink.end_row();
+            }
+            let changed = stream.rows_affected().unwrap_or(0);
+            Ok(if fetched { 0 } else { changed })
+        })
+    }
+}
+
+impl Client for Session {
+    fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        self.fetch(sql.to_str()?, [].into_iter(), answer)
+    }
+
+    /// By the simple protocol, which prepares nothing.
+    fn command(&self, sql: &CStr) -> Result<()> {
+        self.runtime.block_on(self.client.batch_execute(sql.to_str()?)).map_err(said)
+    }
+}
+
+impl JobSql for Session {
+    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        let mut collector = RowCollector::default();
+        self.fetch(sql, [].into_iter(), &mut collector)?;
+        Ok(collector.rows)
+    }
+
+    fn code(error: &Error) -> Option<String> {
+        code(error).map(str::to_owned)
+    }
+}
+
+impl dyno_runner::Session for Session {
+    type Store<'s> = NoStore;
+    type Prepared<'s> = Statements<'s>;
+
+    fn prepare(&mut self, mix: &MixWork) -> Result<Statements<'_>> {
+        Statements::prepare(self, mix)
+    }
+
+    fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
+        Client::execute(self, sql, answer)
+    }
+}
+
+fn main() -> ExitCode {
+    dyno_runner::run::<Scratch<Postgres>>()
+}

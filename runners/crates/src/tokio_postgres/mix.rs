@@ -1,0 +1,77 @@
+//! The model `mix`: statements of a client, prepared beforehand or for each execution.
+
+use anyhow::{Error, Result};
+use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
+use dyno_runner::mix::{Prepared, Values, statements};
+use dyno_runner::quote;
+use dyno_runner::server::Client;
+use tokio_postgres::Statement;
+
+use crate::values::Parameter;
+use crate::{Session, code, said};
+
+/// Errors after which another try may succeed: a serialization failure, a deadlock, a lock that was not available.
+const MAY_PASS: [&str; 3] = ["40001", "40P01", "55P03"];
+
+/// The statements of a session.
+pub struct Statements<'s> {
+    session: &'s Session,
+    statements: Vec<(MixedStatement, Vec<MixValue>)>,
+}
+
+/// A statement of a class.
+enum MixedStatement {
+    /// Prepared once.
+    Prepared(Statement),
+    /// Prepared, executed and closed each time.
+    Simple(String),
+}
+
+impl<'s> Statements<'s> {
+    /// Prepares all statements of a mix.
+    pub fn prepare(session: &'s Session, mix: &MixWork) -> Result<Statements<'s>> {
+        let each = |one: dyno_runner::mix::Statement| {
+            if one.is_simple {
+                return Ok((MixedStatement::Simple(one.sql), one.parameters));
+            }
+            let prepared = session.runtime.block_on(session.client.prepare(&one.sql));
+            let prepared = prepared.map_err(|error| said(error).context(quote(&one.sql)))?;
+            Ok((MixedStatement::Prepared(prepared), one.parameters))
+        };
+        let all = statements(mix, |place| format!("${place}")).into_iter();
+        Ok(Statements { session, statements: all.map(each).collect::<Result<_>>()? })
+    }
+}
+
+impl Prepared for Statements<'_> {
+    #[inline]
+    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
+        let (statement, parameters) = &self.statements[statement];
+        let values = parameters.iter().map(|&source| Parameter(values.get(source)));
+        match statement {
+            MixedStatement::Prepared(statement) => self.session.fetch(statement, values, sink),
+            MixedStatement::Simple(sql) => self.session.fetch(sql.as_str(), values, sink),
+        }
+        .map(drop)
+    }
+
+    fn begin(&mut self, _: Purpose) -> Result<()> {
+        self.session.command(c"BEGIN")
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.session.command(c"COMMIT")
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        self.session.command(c"ROLLBACK")
+    }
+
+    fn is_retryable(&self, error: &Error) -> bool {
+        code(error).is_some_and(|code| MAY_PASS.contains(&code))
+    }
+
+    fn has_code(&self, error: &Error, wanted: &str) -> bool {
+        code(error) == Some(wanted)
+    }
+}
