@@ -137,23 +137,31 @@ fn compare_reports_what_is_slower() {
     };
     // 5 is 5 %, as 5% is.
     for share in ["5%", "5", "0.05"] {
-        let slower =
-            gate(&format!("old.json slow.json --fail-slower {share}"), 1, "gate: 2 of 2 slower than 5%");
+        let slower = gate(
+            &format!("old.json slow.json --fail-slower {share}"),
+            1,
+            "gate: 2 of 2 exceed time by more than 5 %",
+        );
         slower
-            .prints("200% slower in test 2")
+            .prints("sqlite:memory, test 2: +200.000 % time; 5 % is allowed")
             .prints("sqlite:memory: slower in 2 of 2 tests (2, 3), faster in 0 of 2");
     }
-    gate("slow.json old.json --fail-slower 5%", 0, "gate: 0 of 2 slower than 5%").prints("faster");
-    gate("old.json old.json --fail-slower 5%", 0, "gate: 0 of 2 slower than 5%").prints("≈");
-    let close =
-        "gate: 0 of 2 slower than 0%, 2 undecided (their intervals reach beyond it; more trials narrow them)";
+    gate("slow.json old.json --fail-slower 5%", 0, "gate: 0 of 2 exceed time by more than 5 %")
+        .prints("faster");
+    gate("old.json old.json --fail-slower 5%", 0, "gate: 0 of 2 exceed time by more than 5 %").prints("≈");
+    let close = "gate: 0 of 2 exceed time by more than 0 %, 2 undecided (more trials or a quieter machine decide them)";
     gate("old.json old.json --fail-slower 0%", 5, close);
     let mut few = read_json(&place.path("slow.json"));
     few["trials"].as_array_mut().unwrap().retain(|trial| trial["block"].as_u64().unwrap() <= 2);
     place.write("few.json", &run_file(&few));
     // Three times as slow in both of two trials, which show nothing yet.
-    let unknown = "gate: 0 of 2 slower than 5%, 2 undecided (2 trials; take 6)";
+    let unknown = "gate: 0 of 2 exceed time by more than 5 %, 2 undecided (2 trials; take 6)";
     gate("old.json few.json --fail-slower 5%", 5, unknown).prints("too few samples to tell in 2");
+    gate("old.json few.json --gate time<=+5%", 5, unknown);
+    // Neither run counted instructions: what was not compared does not pass.
+    let idle = "gate: 0 of 2 exceed time by more than 5 %, or instructions by more than 1 %; undecided, because no \
+                instructions was compared";
+    gate("old.json old.json --gate time<=+5%,instructions<=1%", 5, idle);
     for format in ["json", "csv", "markdown"] {
         place.dyno(&format!("compare old.json slow.json --format {format}")).exits(0).prints("slower");
     }

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::Place;
 use crate::common::runner::program;
+use crate::common::{Place, read_json, run_file};
 
 const QUICK: &str = "run speedtest --scale 0.01 --only 2,4,5 --trials 1 --no-warm-up --quiet -o run.jsonl";
 
@@ -40,6 +40,72 @@ fn one_build_under_two_names_executes_the_same_instructions() {
     place.dyno("rerun run.jsonl --trust --quiet --out again.jsonl").exits(0);
     let again = place.dyno("show again.jsonl --format json").exits(0).json();
     assert_eq!(counts(&again, "instructions"), counts(&verdict, "instructions"));
+    compared(&place);
+    place.assert_clean();
+}
+
+/// Compares two runs of one build by their counts, then with one that counted more in a test.
+fn compared(place: &Place) {
+    let result = place.dyno("compare run.jsonl again.jsonl --gate instructions<=+0%").exits(0);
+    assert_eq!(result.stdout.lines().last(), Some("gate: 0 of 6 exceed instructions by more than 0 %"));
+    result
+        .prints("sqlite:memory, instructions, in 3 tests: more in 0, fewer in 0, equal in 3 (2, 4, 5)")
+        .prints("Answers, in 3 tests: right in both runs in 3 (2, 4, 5)");
+    let mut more = read_json(&place.path("again.jsonl"));
+    for trial in more["trials"].as_array_mut().unwrap() {
+        let is_first = trial["contender"] == 0;
+        let count = trial.pointer_mut("/samples/1/section/counts/instructions").filter(|_| is_first);
+        if let Some(count) = count {
+            let counted = count.as_u64().unwrap();
+            *count = (counted + counted / 500).into();
+        }
+    }
+    place.write("more.json", &run_file(&more));
+    let result = place.dyno("compare run.jsonl more.json --gate instructions<=+0.1%").exits(1);
+    result
+        .prints("sqlite:memory, test 4: +0.200 % instructions; 0.1 % is allowed")
+        .prints("sqlite:memory, instructions, in 3 tests: more in 1 (4), fewer in 0, equal in 2 (2, 5)");
+    place.dyno("compare more.json run.jsonl --gate instructions<=+0.1%").exits(0);
+    place.dyno("compare run.jsonl more.json --format csv").exits(0).prints("event,old_count,new_count");
+    let markdown = place.dyno("compare run.jsonl more.json --format markdown").exits(0);
+    let first = markdown.stdout.lines().next().unwrap();
+    assert!(first.starts_with("- sqlite:memory: slower in 0 of 3 tests"), "{first}");
+    place.dyno("report more.json run.jsonl -o page.html").exits(0);
+}
+
+#[test]
+fn flushes_and_bytes_are_counted_as_system_calls_show_them() {
+    let place = Place::in_memory();
+    let quick = "run speedtest --scale 0.01 --only 1 --trials 1 --no-warm-up --quiet -o run.jsonl";
+    let result = place.dyno(&format!("{quick} --with sqlite,sqlite:nosync --gate flushes<=+0%")).exits(0);
+    assert_eq!(result.stdout.lines().last(), Some("gate: 0 of 1 exceed flushes by more than 0 %"));
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    let [flushes, written, calls, allocations] = ["flushes", "bytes_written", "system_calls", "allocations"]
+        .map(|event| counts(&verdict, event).remove(0));
+    // Ten commits, each with a journal and a database to be flushed.
+    assert!(flushes[0] >= 20.0 && flushes[1] == 0.0, "{flushes:?}");
+    assert!(calls[0] >= calls[1] + flushes[0] && written[0] > 10.0 * 4096.0, "{calls:?} {written:?}");
+    assert!(allocations[0] > 0.0, "{allocations:?}");
+    // What the kernel counts is shown, and no difference of it is claimed.
+    let faults = &verdict["verdict"]["tests"][0]["counts"].as_array().unwrap().clone();
+    let faults = faults.iter().find(|measure| measure["event"] == "page_faults").unwrap();
+    assert_eq!(faults["cells"][1]["difference"]["difference"], "none");
+    // To none there is no ratio.
+    let result = place.dyno(&format!("{quick} --with sqlite:nosync,sqlite --gate flushes<=+50%")).exits(1);
+    result.prints("sqlite, test 1: more than no flushes; 50 % is allowed").without_panic();
+    place.assert_clean();
+}
+
+#[test]
+fn drivers_in_other_languages_are_counted_by_their_system_calls() {
+    let place = Place::in_memory();
+    let with = "--with sqlite:memory,sqlite/sqlite3:memory,sqlite/modernc:memory,sqlite/better-sqlite3:memory --counts";
+    let result = place.dyno(&format!("{QUICK} {with}")).exits(0).without_panic();
+    result.says("without instructions and allocations of sqlite/modernc:memory");
+    let verdict = place.dyno("show run.jsonl --format json").exits(0).json();
+    for calls in counts(&verdict, "system_calls") {
+        assert_eq!(calls.len(), 4, "{calls:?}");
+    }
     place.assert_clean();
 }
 

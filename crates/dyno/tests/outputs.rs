@@ -115,7 +115,7 @@ fn counted_events_stand_beside_times_in_every_output() {
     let run = place.write("counted.json", &run.to_string());
     let table = place.dyno(&format!("show {run}")).exits(0);
     let table = table.prints("10,000,019").prints("12,500,000").prints("1.25×").prints("2.00×");
-    table.prints("instructions: the number of times that this occurred in the timed section");
+    table.prints("instructions: what occurred in the timed section");
     let json = place.dyno(&format!("show {run} --format json")).exits(0).json();
     let counted = &json["verdict"]["tests"][0]["counts"][0];
     assert_eq!((&counted["quantity"], &counted["event"]), (&json!("count"), &json!("instructions")));

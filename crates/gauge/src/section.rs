@@ -1,7 +1,5 @@
 //! The cost of a timed section: differences of counters that are read just outside the clock.
 
-use std::collections::BTreeMap;
-
 use dyno_protocol::Cost;
 
 use crate::counters::{self, Counters};
@@ -58,6 +56,9 @@ impl Gauge {
     /// The same for sections in which clients work already and might delay this thread: this process's own counters are
     /// read first.
     pub fn before_at_work(&self, ready: &Ready) -> Before {
+        if self.counting.begin() {
+            return Before::default();
+        }
         let process = self.counters.before();
         let server = self.server.as_ref().zip(ready.0.as_ref());
         Before { process, server: server.map(|(server, processes)| server.before(processes)) }
@@ -80,11 +81,5 @@ impl Gauge {
         };
         let server = self.server.as_ref().zip(before.server.as_ref());
         (process, server.and_then(|(server, before)| server.since(before)))
-    }
-
-    /// The exact counts of the section that ended last, by the name of the event: none unless a program around this one
-    /// counts.
-    pub fn counts(&self) -> BTreeMap<String, u64> {
-        self.counting.counts()
     }
 }

@@ -33,6 +33,9 @@ pub enum Quantity {
     },
 }
 
+/// The events that the kernel counts.
+const BY_CHANCE: [&str; 2] = ["page_faults", "context_switches"];
+
 /// The better one of two figures, as they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -62,6 +65,11 @@ impl Quantity {
     /// True if samples of equal work differ by chance, so that differences need statistics. Counts repeat to the digit.
     pub fn scatters(&self) -> bool {
         !matches!(self, Quantity::Count { .. })
+    }
+
+    /// True if it is a count that depends on what else the machine does, so that equal ones of two trials prove nothing.
+    pub fn is_by_chance(&self) -> bool {
+        matches!(self, Quantity::Count { event } if BY_CHANCE.contains(&event.as_str()))
     }
 
     /// The unit of the numbers that are judged.
@@ -119,5 +127,6 @@ mod tests {
         let calls = Quantity::Count { event: "system_calls".into() };
         assert_eq!((calls.figure(7.0), calls.better(), calls.unit()), (7.0, Better::Lower, "system_calls"));
         assert_eq!(calls.to_string(), "system calls");
+        assert!(!calls.is_by_chance() && Quantity::Count { event: "page_faults".into() }.is_by_chance());
     }
 }

@@ -73,13 +73,8 @@ impl<'a> Clock<'a> {
         let elapsed = clock.elapsed();
 
         let (client, server) = self.gauge.after(&before);
-        let section = Section {
-            nanoseconds: nanoseconds(elapsed),
-            began_ns,
-            client,
-            server,
-            counts: self.gauge.counts(),
-        };
+        let section =
+            Section { nanoseconds: nanoseconds(elapsed), began_ns, client, server, ..Section::default() };
         (result, Sample { section, ..Sample::default() })
     }
 

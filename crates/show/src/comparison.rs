@@ -1,23 +1,29 @@
 //! Compares two runs.
 
-use anyhow::{Context, Result};
-use dyno_verdict::statistics::{Difference, NoDifference};
-use dyno_verdict::{CellComparison, Comparison, Gate, Outcome};
+mod conclusions;
+mod csv_rows;
+
+use dyno_record::Quantity;
+use dyno_verdict::statistics::Difference;
+use dyno_verdict::{CellComparison, Comparison, Outcome, TestComparison};
 
 use super::grid::Grid;
 use super::views::sustained::words;
-use super::{figure, notes, plain, units, without_formula};
+use super::{figure, measure, notes, plain, units};
+use conclusions::conclusions;
+
+pub use csv_rows::csv;
 
 /// Tables for the terminal.
 pub fn text(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = grids(comparison).iter().map(plain).collect();
-    parts.push(notes::paragraph(&legend(comparison)));
+    parts.push(notes::paragraph(&[legend(comparison), conclusions(comparison)].concat()));
     parts.join("\n\n") + "\n"
 }
 
-/// The same tables as Markdown.
+/// The same as Markdown, for a comment on a change: what is concluded comes first.
 pub fn markdown(comparison: &Comparison) -> String {
-    super::markdown::comparison(&grids(comparison), &legend(comparison))
+    super::markdown::comparison(&conclusions(comparison), &grids(comparison), &legend(comparison))
 }
 
 /// A table for each contender.
@@ -29,23 +35,32 @@ fn grids(comparison: &Comparison) -> Vec<Grid> {
             rows: comparison
                 .tests
                 .iter()
-                .map(|test| {
-                    let cell = &test.cells[place];
-                    let figure = |median: Option<f64>, sustained: Option<Outcome>| match sustained {
-                        Some(outcome) => words::outcome(&outcome),
-                        None => median.map_or("–".into(), units::duration),
-                    };
-                    vec![
-                        test.id.clone(),
-                        test.title.clone(),
-                        figure(cell.old_ns, cell.old_sustained),
-                        figure(cell.new_ns, cell.new_sustained),
-                        change(cell),
-                    ]
-                })
+                .flat_map(|test| std::iter::once(time_row(test, place)).chain(count_rows(test, place)))
                 .collect(),
         })
         .collect()
+}
+
+/// The row of a contender's own figures in a test.
+fn time_row(test: &TestComparison, contender: usize) -> Vec<String> {
+    let cell = &test.cells[contender];
+    let figure = |median: Option<f64>, sustained: Option<Outcome>| match sustained {
+        Some(outcome) => words::outcome(&outcome),
+        None => median.map_or("–".into(), units::duration),
+    };
+    let (old, new) = (figure(cell.old_ns, cell.old_sustained), figure(cell.new_ns, cell.new_sustained));
+    vec![test.id.clone(), test.title.clone(), old, new, change(cell)]
+}
+
+/// The rows of its counts, of events that at least one of the runs counted.
+fn count_rows(test: &TestComparison, contender: usize) -> impl Iterator<Item = Vec<String>> {
+    let counted = test.counts.iter().map(move |count| (count, &count.cells[contender]));
+    counted.filter(|(_, cell)| cell.old.is_some() || cell.new.is_some()).map(|(count, cell)| {
+        let quantity = Quantity::Count { event: count.event.clone() };
+        let figure = |count: Option<f64>| count.map_or("–".into(), |count| measure::text(&quantity, count));
+        let change = figure::counts_ratio(cell.ratio.as_ref(), cell.difference);
+        vec![String::new(), quantity.to_string(), figure(cell.old), figure(cell.new), change]
+    })
 }
 
 fn change(cell: &CellComparison) -> String {
@@ -59,30 +74,6 @@ fn change(cell: &CellComparison) -> String {
         difference => figure::mark_of(difference),
     };
     format!("{}{interval}{word}", units::ratio(ratio.ratio))
-}
-
-/// In which tests a contender became slower or faster, and in how many the samples do not show it.
-fn changed(comparison: &Comparison, place: usize, label: &str) -> String {
-    let of = |wanted: &dyn Fn(&CellComparison) -> bool| -> Vec<&str> {
-        let tests = comparison.tests.iter().filter(|test| wanted(&test.cells[place]));
-        tests.map(|test| test.id.as_str()).collect()
-    };
-    let named = |word: &str, difference: Difference| {
-        let tests = of(&|cell| cell.difference == Some(difference));
-        let list = if tests.is_empty() { String::new() } else { format!(" ({})", tests.join(", ")) };
-        format!("{word} in {} of {} tests{list}", tests.len(), comparison.tests.len())
-    };
-    let too_few = Some(Difference::None(NoDifference::TooFewSamples));
-    let few = of(&|cell| cell.difference == too_few);
-    let close =
-        of(&|cell| matches!(cell.difference, Some(Difference::None(_))) && cell.difference != too_few);
-    format!(
-        "{label}: {}, {}; no difference shown in {}, too few samples to tell in {}.",
-        named("slower", Difference::Slower),
-        named("faster", Difference::Faster),
-        close.len(),
-        few.len()
-    )
 }
 
 /// The meaning of the columns in tests whose rate was searched for.
@@ -107,87 +98,8 @@ fn legend(comparison: &Comparison) -> Vec<String> {
             }
         }
     }
-    lines.extend(
-        comparison.contenders.iter().enumerate().map(|(place, label)| changed(comparison, place, label)),
-    );
-    lines.extend(comparison.changes.iter().map(|change| format!("Changed: {change}")));
+    if comparison.tests.iter().any(|test| !test.counts.is_empty()) {
+        lines.push(notes::COUNTS.to_owned() + ".");
+    }
     lines
-}
-
-/// The result of the gate, in a line: `gate: 0 of 30 slower than 5%, 30 undecided (2 trials; take 7)`.
-pub fn gate(gate: &Gate, share: f64) -> String {
-    let Gate { judged, slower, broken, undecided, fewest, enough } = *gate;
-    if judged == 0 {
-        return "gate: no test has figures in both runs, so nothing is decided".to_owned();
-    }
-    let mut line = format!("gate: {slower} of {judged} slower than {}", units::percent(share));
-    if broken > 0 {
-        line += &format!(", {broken} without figures in the new run");
-    }
-    let trials = |count: usize| format!("{count} trial{}", if count == 1 { "" } else { "s" });
-    match fewest {
-        _ if undecided == 0 => {}
-        Some(fewest) if fewest < enough => {
-            line += &format!(", {undecided} undecided ({}; take {enough})", trials(fewest));
-        }
-        _ => {
-            line +=
-                &format!(", {undecided} undecided (their intervals reach beyond it; more trials narrow them)")
-        }
-    }
-    line
-}
-
-/// A line for each cell, as CSV.
-pub fn csv(comparison: &Comparison) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = [
-        "test",
-        "title",
-        "contender",
-        "old_ns",
-        "new_ns",
-        "old_per_second",
-        "new_per_second",
-        "ratio",
-        "low",
-        "high",
-        "difference",
-        "why_not",
-        "old_file",
-        "new_file",
-    ];
-    writer.write_record(header).context("cannot write CSV")?;
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let text = |text: &str| without_formula(text).into_owned();
-    let file = |place: usize| text(comparison.run_files.get(place).map_or("", String::as_str));
-    for test in &comparison.tests {
-        for (cell, label) in test.cells.iter().zip(&comparison.contenders) {
-            let interval = cell.ratio.and_then(|ratio| ratio.interval);
-            let difference = match cell.difference {
-                Some(Difference::Faster) => "faster",
-                Some(Difference::Slower) => "slower",
-                Some(Difference::None(_)) => "none",
-                None => "",
-            };
-            let record = [
-                text(&test.id),
-                text(&test.title),
-                text(label),
-                number(cell.old_ns),
-                number(cell.new_ns),
-                number(cell.old_sustained.and_then(|outcome| outcome.per_second())),
-                number(cell.new_sustained.and_then(|outcome| outcome.per_second())),
-                number(cell.ratio.map(|ratio| ratio.ratio)),
-                number(interval.map(|interval| interval.low)),
-                number(interval.map(|interval| interval.high)),
-                difference.to_owned(),
-                text(cell.why_not.as_deref().unwrap_or_default()),
-                file(0),
-                file(1),
-            ];
-            writer.write_record(record).context("cannot write CSV")?;
-        }
-    }
-    String::from_utf8(writer.into_inner().context("cannot write CSV")?).context("cannot write CSV")
 }

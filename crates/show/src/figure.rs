@@ -85,8 +85,8 @@ pub fn ratio_of(quantity: &Quantity, cell: &Cell, detail: Detail) -> String {
         (CellStanding::NotEncrypted, _) => "not encrypted".into(),
         (CellStanding::NotIsolated, _) => "not isolated".into(),
         (CellStanding::WeakGenerator(_), _) => "–".into(),
+        (_, ratio) if !quantity.scatters() => counts_ratio(ratio.as_ref(), cell.difference),
         (_, None) => "–".into(),
-        (_, Some(ratio)) if !quantity.scatters() => exact(ratio),
         (_, Some(ratio)) => {
             let mark = mark_of(cell.difference);
             format!("{}{mark}", in_words(ratio, detail, quantity.better() == Better::Higher))
@@ -94,9 +94,17 @@ pub fn ratio_of(quantity: &Quantity, cell: &Cell, detail: Detail) -> String {
     }
 }
 
-/// A ratio of counts: a small difference as it is, since each is one. Counts that do not repeat have no interval.
-fn exact(ratio: &Ratio) -> String {
+/// A ratio of counts: a small difference as it is, since each is one. Counts that do not repeat have no interval, and there is
+/// no ratio to a count of zero.
+pub fn counts_ratio(ratio: Option<&Ratio>, difference: Option<Difference>) -> String {
     const SMALL: f64 = 0.1;
+    let Some(ratio) = ratio else {
+        return match difference {
+            Some(Difference::Slower) => "more".into(),
+            Some(Difference::None(_)) => OPEN.trim_start().into(),
+            Some(Difference::Faster) | None => "–".into(),
+        };
+    };
     let more = ratio.ratio - 1.0;
     let text = match ratio.ratio {
         1.0 => "equal".to_owned(),

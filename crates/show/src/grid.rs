@@ -1,6 +1,6 @@
 //! The results as rows of text: what the terminal table and Markdown have in common.
 
-use dyno_record::{ContenderRecord, Figure};
+use dyno_record::{ContenderRecord, Figure, Quantity};
 use dyno_verdict::statistics::Ratio;
 use dyno_verdict::{Cell, SummaryVerdict, TestVerdict, Verdict};
 
@@ -40,7 +40,9 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
     for test in &verdict.tests {
-        for (nth, (quantity, cells)) in test.lines().enumerate() {
+        for (nth, (quantity, cells)) in
+            test.lines().filter(|(quantity, cells)| has_some(quantity, cells)).enumerate()
+        {
             let mut row = match nth {
                 0 => vec![test.id.clone(), test.title.clone()],
                 _ => vec![String::new(), quantity.to_string()],
@@ -58,6 +60,12 @@ pub fn results(verdict: &Verdict, places: &[usize], detail: Detail) -> Grid {
         rows.push(summary_row(verdict, places, baseline, detail));
     }
     Grid { header, rows }
+}
+
+/// False for an event that occurred in no contender's section.
+fn has_some(quantity: &Quantity, cells: &[Cell]) -> bool {
+    let occurred = |cell: &Cell| cell.figures.summary.is_some_and(|summary| summary.max > 0.0);
+    quantity.scatters() || cells.iter().any(occurred)
 }
 
 /// The cells of all quantities of all tests.

@@ -2,9 +2,10 @@
 
 use super::grid::Grid;
 
-/// Tables and the notes below them.
-pub fn comparison(grids: &[Grid], legend: &[String]) -> String {
-    let mut parts: Vec<String> = grids.iter().map(table).collect();
+/// What is concluded, the tables and the notes below them.
+pub fn comparison(conclusions: &[String], grids: &[Grid], legend: &[String]) -> String {
+    let first = (!conclusions.is_empty()).then(|| list(conclusions));
+    let mut parts: Vec<String> = first.into_iter().chain(grids.iter().map(table)).collect();
     parts.push(list(legend));
     parts.join("\n\n") + "\n"
 }

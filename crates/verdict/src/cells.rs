@@ -7,12 +7,13 @@ use dyno_record::{Answer, Quantity, Run, TestRecord};
 
 use crate::answers::{self, AnswerVerdict, Given, Reference};
 use crate::cell::{Cell, CellStanding};
+use crate::counts::compare_counts;
 use crate::disturbance::Disturbances;
 use crate::figures::{Figures, Points, failed_in, figures};
 use crate::generators::weakness;
 use crate::pairs::ratio;
 use crate::responses::responses;
-use crate::statistics::{Difference, Interval, NoDifference, Ratio};
+use crate::statistics::{Difference, Ratio};
 use crate::test_verdict::{QuantityVerdict, TestVerdict};
 use crate::uneven::beyond;
 use crate::views::{is_disproved, is_unproved};
@@ -66,7 +67,7 @@ impl TestJudge<'_> {
         let mut cells: Vec<Cell> =
             self.shown.iter().map(|&contender| self.cell(&quantity, contender)).collect();
         match quantity {
-            Quantity::Count { .. } => compare_counts(self.run, &mut cells),
+            Quantity::Count { .. } => compare_counts_with_baseline(self.run, &quantity, &mut cells),
             _ => compare_with_baseline(self.run, floor, &mut cells),
         }
         QuantityVerdict { quantity, floor, cells }
@@ -240,31 +241,13 @@ fn compare_with_baseline(run: &Run, floor: Option<f64>, cells: &mut [Cell]) {
     }
 }
 
-/// Counts that repeat to the digit have no scatter that could make a difference by chance: each difference is one. The
-/// others are shown with their spread, and no difference is claimed.
-fn compare_counts(run: &Run, cells: &mut [Cell]) {
-    let Some(baseline) = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned() else {
-        return;
-    };
-    let exact = |cell: &Cell| {
-        let (_, first) = *cell.points.used.first()?;
-        let repeats = cell.points.used.len() > 1 && cell.points.used.iter().all(|(_, count)| *count == first);
-        (repeats && cell.is_comparable()).then_some(first)
-    };
+fn compare_counts_with_baseline(run: &Run, quantity: &Quantity, cells: &mut [Cell]) {
+    let baseline = cells.iter().find(|cell| cell.contender == run.baseline_index()).cloned();
+    let Some(baseline) = baseline.filter(Cell::is_comparable) else { return };
     let others = cells.iter_mut().filter(|cell| cell.contender != baseline.contender && cell.is_comparable());
     for cell in others {
-        let middle =
-            |cell: &Cell| cell.figures.summary.map(|summary| summary.median).filter(|middle| *middle > 0.0);
-        let ratio = middle(cell).zip(middle(&baseline)).map(|(count, of)| count / of);
-        let is_exact = exact(cell).is_some() && exact(&baseline).is_some();
-        cell.ratio = ratio
-            .map(|ratio| Ratio { ratio, interval: is_exact.then_some(Interval { low: ratio, high: ratio }) });
-        cell.difference = ratio.map(|ratio| match is_exact {
-            false => Difference::None(NoDifference::TooFewSamples),
-            true if ratio > 1.0 => Difference::Slower,
-            true if ratio < 1.0 => Difference::Faster,
-            true => Difference::None(NoDifference::Close),
-        });
+        (cell.ratio, cell.difference) =
+            compare_counts(quantity, &cell.points.numbers(), &baseline.points.numbers());
     }
 }
 

@@ -5,6 +5,7 @@
 //! (Bonferroni), so that comparing a hundred equal figures raises a false alarm in one of twenty
 //! comparisons of runs and not in nearly all.
 
+mod counted;
 mod side;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,9 @@ use crate::statistics::{Difference, Ratio};
 use crate::test_verdict::TestVerdict;
 use crate::views::Outcome;
 
+use counted::counted;
+pub use counted::{CountComparison, CountedCell};
+pub use side::CheckedAnswers;
 use side::Side;
 
 /// The probability, over all tests together, that equal runs are called different.
@@ -49,6 +53,9 @@ pub struct TestComparison {
     pub title: String,
     /// One for each contender in both runs.
     pub cells: Vec<CellComparison>,
+    /// The events that both runs counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<CountComparison>,
 }
 
 /// A contender in one test of two runs. Medians are nanoseconds; where the highest rate was sought at which a target
@@ -83,6 +90,21 @@ pub struct CellComparison {
     /// The reason that there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
+    /// What is known of the answers in both runs.
+    #[serde(default)]
+    pub answers: CheckedAnswers,
+}
+
+impl CellComparison {
+    /// Returns true if the figures in the new run do not count although those in the old one do.
+    pub(crate) fn is_broken(&self) -> bool {
+        let has_one = |median: Option<f64>, sustained: Option<Outcome>| {
+            median.is_some() || sustained.and_then(|outcome| outcome.per_second()).is_some()
+        };
+        self.why_not.is_some()
+            && has_one(self.old_ns, self.old_sustained)
+            && !has_one(self.new_ns, self.new_sustained)
+    }
 }
 
 impl Comparison {
@@ -100,25 +122,6 @@ impl Comparison {
             }
         }
         slower
-    }
-
-    /// Contenders whose figures in the new run do not count although those in the old one do.
-    pub fn broken(&self) -> Vec<(&TestComparison, &str, &str)> {
-        let mut broken = Vec::new();
-        for test in &self.tests {
-            for (cell, label) in test.cells.iter().zip(&self.contenders) {
-                let has_enough = |median: Option<f64>, sustained: Option<Outcome>| {
-                    median.is_some() || sustained.and_then(|outcome| outcome.per_second()).is_some()
-                };
-                if let Some(why) = &cell.why_not
-                    && has_enough(cell.old_ns, cell.old_sustained)
-                    && !has_enough(cell.new_ns, cell.new_sustained)
-                {
-                    broken.push((test, label.as_str(), why.as_str()));
-                }
-            }
-        }
-        broken
     }
 }
 
@@ -161,11 +164,17 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     }
     let confidence = 1.0 - FALSE_ALARMS / (shared.len() * contenders.len()) as f64;
     let tests = shared.into_iter().map(|(before, now)| {
-        let cells = contenders.iter().map(|label| {
-            let (before, now) = (Side::new(old, before, label), Side::new(new, now, label));
+        let sides =
+            contenders.iter().map(|label| (Side::new(old, before, label), Side::new(new, now, label)));
+        let cells = sides.map(|(before, now)| {
             before.against(&now, old.about.schedule.seed, confidence, old.about.schedule.margin)
         });
-        TestComparison { id: now.id.clone(), title: now.title.clone(), cells: cells.collect() }
+        TestComparison {
+            id: now.id.clone(),
+            title: now.title.clone(),
+            cells: cells.collect(),
+            counts: counted((old, before), (new, now), &contenders),
+        }
     });
     let failures = contenders.iter().filter_map(|label| failures(old, new, label));
     let mut changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);

@@ -94,6 +94,13 @@ pub struct Points {
     pub left_out: Vec<(u32, f64)>,
 }
 
+impl Points {
+    /// The numbers on which the figures rest.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        self.used.iter().map(|(_, number)| *number).collect()
+    }
+}
+
 /// The figures of a contender (by position) in a test (by id), and the samples on which they rest: those of undisturbed
 /// blocks where there are enough of these for an interval, else all.
 pub(crate) fn figures(

@@ -20,6 +20,9 @@ class Reading:
     device_written_bytes: int
 
 
+NOTHING = Reading(0, 0, 0, 0, 0)
+
+
 class Counters:
     """The counters, ready to be read."""
 

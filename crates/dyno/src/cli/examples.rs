@@ -31,7 +31,7 @@ Examples:
   dyno history
   dyno history speedtest --test 2";
 
-pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/after.jsonl --fail-slower 5%";
+pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/after.jsonl --gate time<=+5%";
 
 pub const SCALING: &str = "Example: dyno scaling results/kv-5000.jsonl results/kv-50000.jsonl";
 

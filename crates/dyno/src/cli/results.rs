@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dyno_show::TableOptions;
+use dyno_verdict::GateLimit;
 
 use super::values::share;
 
@@ -135,8 +136,11 @@ pub struct CompareArgs {
     pub old: PathBuf,
     /// The run file to judge
     pub new: PathBuf,
-    /// Exit with 1 if a test is slower by more than this and the interval of the ratio excludes 1.00, and with 5 if the
-    /// samples leave that open: 5%, which is also 5 or 0.05
+    /// Exit with 1 if a contender exceeds its old figure by more than this in a test, and with 5 if the samples leave that
+    /// open: 'instructions<=+0.1%, time<=+3%'
+    #[arg(long, value_name = "LIMITS", value_delimiter = ',')]
+    pub gate: Vec<GateLimit>,
+    /// Short for --gate time<=+SHARE: 5%, which is also 5 or 0.05
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_slower: Option<f64>,
     /// Compare a contender of the old run with one of another name in the new run: sqlite@system=sqlite

@@ -7,6 +7,7 @@ mod conformance;
 mod doctor;
 mod engines;
 mod export;
+mod gate;
 mod history;
 mod import;
 mod list;

@@ -1,30 +1,142 @@
-//! Trials in which a program around the runner counts what it executes: callgrind, which simulates a processor.
+//! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor, strace,
+//! which lists system calls, or the kernel.
 //!
-//! A simulated processor is some fifty times as slow as the real one, so nothing of these trials is a time. Its counts repeat
-//! to the digit where the work does: addresses are the same in each trial, and so is the seed of Python's hashes.
+//! Nothing of these trials is a time. Counts repeat to the digit where the work does: addresses are the same in each trial, and
+//! so is the seed of Python's hashes. Only what the kernel counts depends on what else goes on.
 
+mod callgrind;
+mod kernel;
+mod strace;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use dyno_engine::Contender;
+use dyno_protocol::Sample;
 
 use crate::trial::TrialOptions;
 
-/// The trials of each contender that count: more than one, so that a count that does not repeat is seen.
+/// The trials of each contender for each counter: more than one, so that a count that does not repeat is seen.
 pub(super) const PASSES: u32 = 2;
 /// A runner may be silent this many times as long as otherwise.
 const SLOWER: u32 = 100;
-/// The variable by which the runner learns where its counts are written.
-const FILES: &str = "DYNO_COUNTS";
+/// The variable by which the runner learns what counts.
+const COUNTER: &str = "DYNO_COUNTS";
 
-/// Checks that the programs that count are here.
-///
-/// # Errors
-/// One is not, with the command that installs it.
-pub fn can_count() -> Result<()> {
-    are_here("--counts", &[("valgrind", "valgrind"), ("setarch", "util-linux")])
+/// The events of a section, by name.
+type EventCounts = BTreeMap<String, u64>;
+
+/// What counts a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counter {
+    /// callgrind: instructions and allocations.
+    Callgrind,
+    /// strace: system calls, flushes, and bytes read and written.
+    Strace,
+    /// The kernel: page faults and context switches.
+    Kernel,
+}
+
+impl Counter {
+    /// All of them, in the order of their trials.
+    pub const ALL: [Counter; 3] = [Counter::Callgrind, Counter::Strace, Counter::Kernel];
+
+    /// The events that it counts, in words.
+    pub fn events(self) -> &'static str {
+        match self {
+            Counter::Callgrind => "instructions and allocations",
+            Counter::Strace => "system calls, flushes and bytes",
+            Counter::Kernel => "page faults and context switches",
+        }
+    }
+
+    /// True if it counts sections of this contender: the simulated processor executes some runners only.
+    pub fn takes(self, contender: &Contender) -> bool {
+        self != Counter::Callgrind || contender.runner.counts
+    }
+
+    /// Checks that it can count here.
+    ///
+    /// # Errors
+    /// Its program is not here or must not trace, with the command that installs it.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Counter::Callgrind => {
+                are_here("--counts", &[("valgrind", "valgrind"), ("setarch", "util-linux")])
+            }
+            Counter::Strace => {
+                are_here("--counts", &[("strace", "strace")])?;
+                let traced = run("strace", &["-D", "-qq", "-o", "/dev/null", "true"]);
+                ensure!(
+                    traced,
+                    "strace must not trace a process here: the container needs the capability SYS_PTRACE"
+                );
+                Ok(())
+            }
+            Counter::Kernel => Ok(()),
+        }
+    }
+
+    /// The contender with its runner counted; the counter's files go to a folder. A library of its own is copied there, so that
+    /// it has a path as long as every other: the length of a path shifts what is allocated after it, and copying takes more or
+    /// fewer instructions by where memory begins.
+    ///
+    /// # Errors
+    /// The library cannot be copied, or a file not be made.
+    pub(super) fn around(self, contender: &Contender, folder: &Path) -> Result<Contender> {
+        let mut contender = contender.clone();
+        if let Some(library) = contender.library() {
+            let copy = folder.join("build.so");
+            fs::copy(&library, &copy).with_context(|| format!("cannot copy {}", library.display()))?;
+            contender = contender.with_library(copy);
+        }
+        let file = folder.join("counts");
+        let (named, program) = match self {
+            Counter::Callgrind => ("callgrind".to_owned(), callgrind::program(&file)),
+            Counter::Strace => ("tracer".to_owned(), strace::program(&file)),
+            Counter::Kernel => {
+                fs::write(&file, "").with_context(|| format!("cannot make {}", file.display()))?;
+                (file.display().to_string(), Vec::new())
+            }
+        };
+        let around = ["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        contender.runner = contender.runner.under(&[&around[..], &program].concat());
+        Ok(contender)
+    }
+
+    /// The same options with time for a runner that is counted, and without a limit that callgrind would exceed.
+    pub(super) fn options(self, conduct: &TrialOptions) -> TrialOptions {
+        match self {
+            Counter::Kernel => conduct.clone(),
+            Counter::Callgrind | Counter::Strace => {
+                TrialOptions { timeout: conduct.timeout * SLOWER, memory_bytes: None, ..conduct.clone() }
+            }
+        }
+    }
+
+    /// Adds to the samples of a trial what was counted in their sections. A runner may time sections before those of its samples.
+    ///
+    /// # Errors
+    /// Fewer sections were counted than there are samples.
+    pub(super) fn add(self, samples: &mut [Sample], folder: &Path) -> Result<()> {
+        let file = folder.join("counts");
+        let sections = match self {
+            Counter::Callgrind => callgrind::sections(&file),
+            Counter::Strace => strace::sections(&file)?,
+            Counter::Kernel => kernel::sections(&file)?,
+        };
+        let early = sections.len().checked_sub(samples.len());
+        let early = early.with_context(|| {
+            format!("its runner marks {} of {} sections to be counted", sections.len(), samples.len())
+        })?;
+        for (sample, counts) in samples.iter_mut().zip(sections.into_iter().skip(early)) {
+            sample.section.counts.extend(counts);
+        }
+        Ok(())
+    }
 }
 
 /// Checks that programs are here that something needs, each with the package that has it.
@@ -33,47 +145,20 @@ pub fn can_count() -> Result<()> {
 /// One is not, with the command that installs it.
 pub(super) fn are_here(what: &str, programs: &[(&str, &str)]) -> Result<()> {
     for (program, package) in programs {
-        let found =
-            Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if !found.is_ok_and(|status| status.success()) {
-            bail!("{what} needs {program}, which is not here; on Debian: apt-get install {package}");
-        }
+        ensure!(
+            run(program, &["--version"]),
+            "{what} needs {program}, which is not here; on Debian: apt-get install {package}"
+        );
     }
     Ok(())
 }
 
-/// A contender whose runner is counted; its files go to a folder. A library of its own is copied there, so that it has a path
-/// as long as every other: the length of a path shifts what is allocated after it, and copying takes more or fewer
-/// instructions by where memory begins.
-///
-/// # Errors
-/// The library cannot be copied.
-pub(super) fn counted(contender: &Contender, folder: &Path) -> Result<Contender> {
-    let mut contender = contender.clone();
-    if let Some(library) = contender.library() {
-        let copy = folder.join("build.so");
-        fs::copy(&library, &copy).with_context(|| format!("cannot copy {}", library.display()))?;
-        contender = contender.with_library(copy);
-    }
-    let files = folder.join("counts");
-    let around = [
-        "env".to_owned(),
-        format!("{FILES}={}", files.display()),
-        "PYTHONHASHSEED=0".to_owned(),
-        "setarch".to_owned(),
-        "--addr-no-randomize".to_owned(),
-        "valgrind".to_owned(),
-        "--tool=callgrind".to_owned(),
-        "--quiet".to_owned(),
-        "--collect-atstart=no".to_owned(),
-        "--collect-systime=yes".to_owned(),
-        format!("--callgrind-out-file={}", files.display()),
-    ];
-    contender.runner = contender.runner.under(&around);
-    Ok(contender)
+fn run(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
-/// The same options with time for a processor that is simulated, and without a limit that callgrind would exceed.
-pub(super) fn options(conduct: &TrialOptions) -> TrialOptions {
-    TrialOptions { timeout: conduct.timeout * SLOWER, memory_bytes: None, ..conduct.clone() }
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
 }

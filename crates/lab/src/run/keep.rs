@@ -48,9 +48,12 @@ impl Runner<'_> {
             !contender.engine.differences(&contender.settings, &hello.settings).is_empty()
         });
         let mut trial = confirm(trial, contender, self.proofs, index, run);
-        // The file of a counted trial's process is the simulated processor's.
-        let identified =
-            if when.counted { Ok(()) } else { self.identify(&trial, &mut state.contents, index, run) };
+        // The file of a counted trial's process may be the simulated processor's.
+        let identified = if when.counter.is_some() {
+            Ok(())
+        } else {
+            self.identify(&trial, &mut state.contents, index, run)
+        };
         if let Err(message) = identified {
             trial.refuse(message);
         }
@@ -69,13 +72,13 @@ impl Runner<'_> {
         let reported = trial.samples.into_iter().zip(answers);
         let mut samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
         samples.iter_mut().for_each(|sample| sample.budget = self.budget(&trial.looks, &sample.sample));
-        let TrialSlot { block, latency, counted, watched, began_ns } = when;
+        let TrialSlot { block, latency, counter, watched, began_ns } = when;
         let (others, agents) = (trial.others, trial.agents);
         let record = TrialRecord {
             block,
             contender: index,
             latency,
-            counted,
+            counted: counter.is_some(),
             watched,
             began_ns,
             others,

@@ -35,7 +35,7 @@ use crate::scratch::Scratch;
 use crate::trial::{Servers, TrialOptions};
 
 pub use circumstances::{can_fix_addresses, circumstances, under};
-pub use counting::can_count;
+pub use counting::Counter;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
@@ -106,8 +106,8 @@ pub struct Runner<'a> {
 struct TrialSlot {
     block: u32,
     latency: bool,
-    /// True if a program around the runner counts what it does.
-    counted: bool,
+    /// What counts what the runner does.
+    counter: Option<Counter>,
     /// True if dyno looks at what its threads wait for, and asks for plans.
     watched: bool,
     /// In nanoseconds since the run began.
@@ -131,7 +131,7 @@ impl State {
         TrialSlot {
             block,
             latency,
-            counted: false,
+            counter: None,
             watched: false,
             began_ns: nanoseconds(self.began.elapsed()),
         }
@@ -238,10 +238,18 @@ impl Runner<'_> {
         self.extra(run, state, trials, |state, block| state.when(block, true))
     }
 
-    /// After those, the trials in which a program around the runner counts.
+    /// After those, the trials in which something around the runner counts.
     fn counts(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
-        let trials = if run.schedule.counts { counting::PASSES } else { 0 };
-        self.extra(run, state, trials, |state, block| TrialSlot { counted: true, ..state.when(block, false) })
+        let counts = run.schedule.counts;
+        let counters = Counter::ALL.into_iter().filter(|counter| counts && counter.check().is_ok());
+        for counter in counters {
+            let when =
+                |state: &State, block| TrialSlot { counter: Some(counter), ..state.when(block, false) };
+            if let TrialStep::Stopped = self.extra(run, state, counting::PASSES, when)? {
+                return Ok(TrialStep::Stopped);
+            }
+        }
+        Ok(TrialStep::Done)
     }
 
     /// After all others, the trial in which dyno looks at what the threads wait for.
@@ -256,7 +264,7 @@ impl Runner<'_> {
         run: &mut Run,
         state: &mut State,
         trials: u32,
-        when: fn(&State, u32) -> TrialSlot,
+        when: impl Fn(&State, u32) -> TrialSlot,
     ) -> Result<TrialStep> {
         let last = run.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         for block in last + 1..=last + trials {
@@ -281,7 +289,8 @@ impl Runner<'_> {
     /// True if a contender has a trial of this kind.
     fn takes_part(&self, kind: TrialSlot, contender: usize) -> bool {
         let contender = &self.plan.contenders[contender];
-        (!kind.counted || contender.runner.counts) && (!kind.watched || !contender.engine.harness)
+        kind.counter.is_none_or(|counter| counter.takes(contender))
+            && (!kind.watched || !contender.engine.harness)
     }
 
     /// Saves the record between trials. A failure is reported and the run goes on: what was saved before is

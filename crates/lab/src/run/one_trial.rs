@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
 use dyno_protocol::{Job, Work};
-use dyno_record::Run;
+use dyno_record::{ContenderRecord, Run};
+use tempfile::TempDir;
 
-use super::counting::{counted, options};
 use super::keep::FinishedTrial;
 use super::plans::PlanTests;
 use super::sustain::RateSearch;
-use super::{Runner, State, TrialSlot, TrialStep, sync_scratch};
+use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
 use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
@@ -77,10 +77,11 @@ impl Runner<'_> {
         if let Some(missing) = contender.missing() {
             bail!(missing);
         }
-        let extra = (when.counted || when.watched).then(|| self.scratch.trial()).transpose()?;
-        let (contender, conduct) = match &extra {
-            Some(folder) if when.counted => (counted(contender, folder.path())?, options(self.conduct)),
-            _ => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
+        let extra = (when.counter.is_some() || when.watched).then(|| self.scratch.trial()).transpose()?;
+        let counts = when.counter.zip(extra.as_ref().map(TempDir::path));
+        let (contender, conduct) = match counts {
+            Some((counter, folder)) => (counter.around(contender, folder)?, counter.options(self.conduct)),
+            None => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
         };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
@@ -117,10 +118,8 @@ impl Runner<'_> {
         if let Some(refused) = plans.take_from(&mut trial, dialect) {
             self.observer.warn(&format!("{}: {refused}", contender.label));
         }
-        if let (true, Some(hello)) = (when.counted, &mut trial.hello) {
-            // It names a copy of its library, of which it knows no flags.
-            let known = run.contenders[index].hello.as_ref();
-            known.iter().for_each(|known| hello.build.clone_from(&known.build));
+        if let Some((counter, folder)) = counts {
+            self.take_counts(counter, folder, &mut trial, &run.contenders[index]);
         }
         Ok((trial, seeking))
     }
@@ -132,6 +131,20 @@ impl Runner<'_> {
         }
         if run.schedule.statements && contender.runner.statements {
             ask_for_statements(job);
+        }
+    }
+
+    /// Adds what was counted to the samples of a trial.
+    fn take_counts(&mut self, counter: Counter, folder: &Path, trial: &mut Trial, known: &ContenderRecord) {
+        if let Some((hello, known)) = trial.hello.as_mut().zip(known.hello.as_ref()) {
+            // It names a copy of its library, of which it knows no flags.
+            hello.build.clone_from(&known.build);
+        }
+        if trial.outcome == Outcome::Finished
+            && let Err(error) = counter.add(&mut trial.samples, folder)
+        {
+            let (label, events) = (&known.label, counter.events());
+            self.observer.warn(&format!("a trial of {label} has no {events}: {error:#}"));
         }
     }
 

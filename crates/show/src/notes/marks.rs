@@ -112,16 +112,17 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// The reason why differences of counts need no interval.
+pub const COUNTS: &str =
+    "Counts repeat to the digit, so each difference is one; ? marks those that do not repeat";
+
 /// The meaning of the lines of events, if some were counted.
 fn counts(verdict: &Verdict) -> Option<String> {
     let counts = verdict.tests.iter().flat_map(|test| &test.counts);
     let events: BTreeSet<String> = counts.map(|measure| measure.quantity.to_string()).collect();
     (!events.is_empty()).then(|| {
-        format!(
-            "{}: the number of times that this occurred in the timed section; fewer is better. Counts repeat to \
-             the digit, so each difference is one; ? marks those that do not repeat",
-            events.into_iter().collect::<Vec<_>>().join(", ")
-        )
+        let events = events.into_iter().collect::<Vec<_>>().join(", ");
+        format!("{events}: what occurred in the timed section; fewer is better. {COUNTS}")
     })
 }
 

@@ -15,7 +15,7 @@ use super::{measure, units, wrapped};
 
 pub use contenders::{dyno, engine_versions, left_out, safety, versions};
 pub use legend::{legend, reading};
-pub use marks::{fastest_mark, figure_marks, no_difference};
+pub use marks::{COUNTS, fastest_mark, figure_marks, no_difference};
 pub use troubles::{disturbances, noisy, others, troubles};
 
 /// The suite, the machine, the number of trials and the reason for the end of the run.

@@ -1,14 +1,16 @@
 //! The subject of the page against each of the runs before it.
 
 use dyno_record::Quantity;
-use dyno_verdict::statistics::Difference;
-use dyno_verdict::{CellComparison, Comparison, JointVerdict, Outcome, Verdict};
+use dyno_verdict::statistics::{Difference, NoDifference};
+use dyno_verdict::{
+    CellComparison, Comparison, CountComparison, JointVerdict, Outcome, TestComparison, Verdict,
+};
 use serde::Serialize;
 
 use super::charts::{self, Figure, RatioRow, grouped};
 use super::sortable::Sortable;
 use super::{PageSource, words};
-use crate::figure::mark_of;
+use crate::figure::{counts_ratio, mark_of};
 use crate::views::sustained::words as sustained_words;
 
 /// One comparison.
@@ -51,7 +53,7 @@ fn compared_with(place: usize, old: &PageSource, verdict: &Verdict, comparison: 
             }
             None => Sortable::of(quantity, judged),
         };
-        test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
+        let own = test.cells.iter().zip(&comparison.contenders).map(move |(cell, contender)| ComparedRow {
             test: test.id.clone(),
             title: test.title.clone(),
             contender: contender.clone(),
@@ -62,7 +64,8 @@ fn compared_with(place: usize, old: &PageSource, verdict: &Verdict, comparison: 
                 number: cell.ratio.map(|ratio| ratio.ratio),
             },
             word: word(cell),
-        })
+        });
+        own.chain(test.counts.iter().flat_map(move |count| counted(test, count, &comparison.contenders)))
     });
     let started = old.verdict.about.started.chars().take(16);
     Compared {
@@ -73,6 +76,32 @@ fn compared_with(place: usize, old: &PageSource, verdict: &Verdict, comparison: 
         rows: rows.collect(),
         changes: comparison.changes.clone(),
     }
+}
+
+/// The rows of an event that both runs counted.
+fn counted<'a>(
+    test: &'a TestComparison,
+    count: &'a CountComparison,
+    contenders: &'a [String],
+) -> impl Iterator<Item = ComparedRow> + 'a {
+    let quantity = Quantity::Count { event: count.event.clone() };
+    count.cells.iter().zip(contenders).map(move |(cell, contender)| ComparedRow {
+        test: test.id.clone(),
+        title: quantity.to_string(),
+        contender: contender.clone(),
+        old: Sortable::of(&quantity, cell.old),
+        new: Sortable::of(&quantity, cell.new),
+        ratio: Sortable {
+            text: counts_ratio(cell.ratio.as_ref(), cell.difference),
+            number: cell.ratio.map(|ratio| ratio.ratio),
+        },
+        word: match cell.difference {
+            Some(Difference::Faster) => "fewer".into(),
+            Some(Difference::Slower) => "more".into(),
+            Some(Difference::None(NoDifference::TooFewSamples)) => "? does not repeat to the digit".into(),
+            Some(Difference::None(_)) | None => String::new(),
+        },
+    })
 }
 
 fn word(cell: &CellComparison) -> String {

@@ -1,8 +1,11 @@
 //! One side of a comparison: a contender in a test of one of the two runs.
 
 use dyno_record::Target;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::CellComparison;
+use crate::answers::Reference;
 use crate::cell::CellStanding;
 use crate::judge::Verdict;
 use crate::statistics::{Ratio, independent_ratio, median};
@@ -19,6 +22,22 @@ pub(super) struct Side<'a> {
     /// The reason that none do.
     why_not: Option<String>,
     floor_ns: f64,
+    answers: CheckedAnswers,
+}
+
+/// What is known of a contender's answers in a test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckedAnswers {
+    /// They are right.
+    Right,
+    /// The answers of a run agree with each other; nothing says whether they are right.
+    Agreed,
+    /// There is no answer to check.
+    #[default]
+    Unchecked,
+    /// One is wrong or disputed.
+    Wrong,
 }
 
 impl<'a> Side<'a> {
@@ -55,11 +74,25 @@ impl<'a> Side<'a> {
             target: found.map(|found| found.target),
             why_not,
             floor_ns: test.floor_ns.unwrap_or(0.0),
+            answers: match (cell.map(|cell| &cell.standing), &test.reference) {
+                (Some(CellStanding::Wrong(_) | CellStanding::Disputed(_)), _) => CheckedAnswers::Wrong,
+                (Some(CellStanding::Missing(_) | CellStanding::Untried) | None, _) => {
+                    CheckedAnswers::Unchecked
+                }
+                (_, Some(Reference::Stated)) => CheckedAnswers::Right,
+                (_, Some(Reference::Majority { .. } | Reference::OneEngine { .. })) => CheckedAnswers::Agreed,
+                (_, Some(Reference::Disputed | Reference::Absent) | None) => CheckedAnswers::Unchecked,
+            },
         }
     }
 
     /// Compares this old side with a new one.
     pub(super) fn against(&self, new: &Side, seed: u64, confidence: f64, margin: f64) -> CellComparison {
+        let answers = self.answers.max(new.answers);
+        CellComparison { answers, ..self.figures_against(new, seed, confidence, margin) }
+    }
+
+    fn figures_against(&self, new: &Side, seed: u64, confidence: f64, margin: f64) -> CellComparison {
         if self.target.is_some() || new.target.is_some() {
             return self.rate_against(new, confidence, margin);
         }

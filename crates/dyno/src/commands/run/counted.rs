@@ -1,34 +1,38 @@
-//! The tests that `--counts` can count: those with a fixed amount of work, by runners that count their sections.
+//! The tests that `--counts` can count: those with a fixed amount of work.
 
 use anyhow::{Result, ensure};
-use dyno_lab::run::can_count;
+use dyno_engine::Contender;
+use dyno_lab::run::Counter;
 use dyno_plan::Plan;
 use dyno_suite::Model;
 
 use crate::terminal::say;
 
-/// Prints which contenders are not counted.
+/// Prints what is not counted.
 ///
 /// # Errors
-/// Nothing of the run can be counted.
+/// The tests cannot be counted, or the program that counts instructions is not here although a runner can be counted by it.
 pub fn check(plan: &Plan) -> Result<()> {
-    can_count()?;
     ensure!(
         plan.tests.iter().all(|test| test.record.model != Model::Mix.name()),
         "--counts counts tests with a fixed amount of work, and clients of a mix do as much as they can in a time; leave it out"
     );
-    let shown = plan.contenders.iter().filter(|contender| !contender.engine.harness);
-    let (counted, others): (Vec<_>, Vec<_>) = shown.partition(|contender| contender.runner.counts);
-    ensure!(
-        !counted.is_empty(),
-        "--counts counts nothing here: no runner of these contenders counts its sections; `dyno list --format json` has those \
-         that do"
-    );
-    for contender in others {
-        let (label, runner) = (&contender.label, &contender.runner.name);
-        say(&format!(
-            "dyno: --counts counts nothing of {label}: its runner {runner} does not count its sections"
-        ));
+    let shown: Vec<&Contender> =
+        plan.contenders.iter().filter(|contender| !contender.engine.harness).collect();
+    for counter in Counter::ALL {
+        let (counted, others): (Vec<&Contender>, Vec<&Contender>) =
+            shown.iter().copied().partition(|contender| counter.takes(contender));
+        match counter.check() {
+            Err(error) if counter == Counter::Callgrind && !counted.is_empty() => return Err(error),
+            Err(error) if counter != Counter::Callgrind => {
+                say(&format!("dyno: without {}: {error:#}", counter.events()));
+            }
+            _ => {}
+        }
+        for contender in others {
+            let (label, events) = (&contender.label, counter.events());
+            say(&format!("dyno: without {events} of {label}: they are counted of runners in Rust only"));
+        }
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ mod contenders;
 mod counted;
 mod driven;
 mod file;
-mod gate;
 mod head;
 mod kept;
 mod measuring;
@@ -33,11 +32,11 @@ use dyno_engine::{Home, Registry};
 use dyno_files::Output;
 use dyno_lab::run::KeptDatabases;
 use dyno_record::{Ended, Run, Writer};
-use dyno_verdict::changed_files;
+use dyno_verdict::{Gate, changed_files};
 use signal_hook::consts::SIGINT;
 
 use super::outcome::{AsInput, Exit};
-use super::{compare, report, scaling, show};
+use super::{gate, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
 use crate::progress::Progress;
 use crate::terminal::say;
@@ -72,9 +71,7 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
         show::results(run, path, &arguments.show)
     })?;
     let Some(verdict) = judged else { return Ok(exit) };
-    let (lines, exit) = gate::judge(&verdict, &arguments.gate, exit);
-    compare::print_gate(&lines, arguments.show.format)?;
-    Ok(exit)
+    gate::judge(&Gate::of_run(&verdict, &arguments.gate), arguments.show.format, exit)
 }
 
 /// The runs of a command line, each with a name for its file.

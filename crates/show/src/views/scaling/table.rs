@@ -18,7 +18,7 @@ pub fn text(scaling: &Scaling) -> String {
 /// The same tables as Markdown.
 pub fn markdown(scaling: &Scaling) -> String {
     let notes: Vec<String> = super::words::sentences(scaling).into_iter().chain(notes(scaling)).collect();
-    crate::markdown::comparison(&grids(scaling), &notes)
+    crate::markdown::comparison(&[], &grids(scaling), &notes)
 }
 
 /// A table for each test.

@@ -1,0 +1,67 @@
+//! The limits of a gate, as they are typed.
+
+use std::str::FromStr;
+
+/// The most by which a quantity may exceed the one that it is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateLimit {
+    /// `time`, or the name of an event such as `instructions`.
+    pub quantity: String,
+    /// As a share: 0.03 is 3 %.
+    pub share: f64,
+}
+
+/// What is wrong with a limit as it was typed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("'{0}' is no limit: write time<=+3% or instructions<=+0.1%, and several with commas between them")]
+pub struct InvalidGateLimit(String);
+
+impl GateLimit {
+    /// The limit of a test's time.
+    pub fn of_time(share: f64) -> GateLimit {
+        GateLimit { quantity: "time".to_owned(), share }
+    }
+
+    /// The name of the quantity in words.
+    pub(super) fn words(&self) -> String {
+        self.quantity.replace('_', " ")
+    }
+
+    /// The share in percent, without the noise of its last digits.
+    pub(super) fn percent(&self) -> f64 {
+        (self.share * 1e10).round() / 1e8
+    }
+}
+
+impl FromStr for GateLimit {
+    type Err = InvalidGateLimit;
+
+    fn from_str(text: &str) -> Result<GateLimit, InvalidGateLimit> {
+        let wrong = || InvalidGateLimit(text.to_owned());
+        let (quantity, most) = text.trim().split_once("<=").ok_or_else(wrong)?;
+        let most = most.trim();
+        let percent = most.strip_prefix('+').unwrap_or(most).strip_suffix('%').ok_or_else(wrong)?;
+        let share: f64 = percent.trim().parse().map_err(|_| wrong())?;
+        let quantity = quantity.trim();
+        let is_name = !quantity.is_empty() && quantity.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        (is_name && share.is_finite() && share >= 0.0)
+            .then(|| GateLimit { quantity: quantity.to_owned(), share: share / 100.0 })
+            .ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_as_people_write_them() {
+        let limit = |text: &str| text.parse::<GateLimit>();
+        assert_eq!(limit("time<=+3%"), Ok(GateLimit::of_time(0.03)));
+        assert_eq!(limit(" instructions <= 0.1% ").unwrap().share, 0.001);
+        assert_eq!(limit("time<=+0.1%").unwrap().percent(), 0.1);
+        for wrong in ["", "time", "time<=3", "<=3%", "time<=-3%", "time<=x%", "time<=inf%", "ti me<=1%"] {
+            assert!(limit(wrong).is_err(), "{wrong}");
+        }
+    }
+}
