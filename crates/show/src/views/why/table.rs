@@ -9,7 +9,7 @@ use crate::units;
 
 /// The names of the parts, in their order.
 const PARTS: [&str; 7] =
-    ["client on CPU", "server on CPU", "flush", "other I/O", "lock", "processor", "not placed"];
+    ["client\non CPU", "server\non CPU", "flush", "other\nI/O", "lock", "processor", "not\nplaced"];
 /// The mark of threads that worked at the same time.
 const OVERLAPS: &str = " ∥";
 /// The most characters of a statement that a table shows.
