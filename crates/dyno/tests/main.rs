@@ -53,7 +53,6 @@ mod reliability;
 mod report;
 mod report_views;
 mod rig;
-mod round_trips;
 mod runaways;
 mod server_import;
 mod server_ladder;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::tls::{certificate, postgres, run};
 use crate::common::server::open_folder;
-use crate::common::{Place, installation, read_json, wait_for};
+use crate::common::{Place, installation, wait_for};
 
 /// The server's account where the tests run as root, which PostgreSQL does not.
 const ACCOUNT: &str = "postgres";
@@ -133,23 +133,5 @@ fn drivers_reach_a_postgres_that_encrypts_and_believe_only_the_authority_that_wa
     // The server takes nothing else.
     let refused = run(&place, &urls("127.0.0.1", "sslmode=disable"), 2);
     assert_eq!(refused.matches(" cannot be run: ").count(), postgres().len(), "{refused}");
-    place.assert_clean();
-}
-
-#[test]
-fn an_encrypted_connection_is_counted_and_its_statements_are_not_read() {
-    let place = Place::new();
-    let (file, key) = certificate(&place, "server");
-    let Some(server) = Encrypted::start(&file, &key) else { return };
-    let url = format!("postgres://{ACCOUNT}@127.0.0.1:{}/postgres?sslmode=require", server.port);
-    let bank = "run bank --set accounts=50 --set branches=1 --set warm_up=0.1 --only read --duration 0.2s --clients 1";
-    let once = "--trials 1 --no-warm-up --quiet -o run.jsonl";
-    let result = place.dyno(&format!("{bank} {once} --round-trips --url {url}")).exits(0).without_panic();
-    result.prints("could not be read: the connection is encrypted");
-    let run = read_json(&place.path("run.jsonl"));
-    let records = run["contenders"][0]["traffic"].as_array().unwrap();
-    let record = records.iter().find(|record| record["class"] == "look-up").unwrap();
-    assert_eq!(record["passes"][0]["round_trips"], 50, "{record}");
-    assert_eq!((&record["passes"][0]["executed"], record.get("statements")), (&0.into(), None), "{record}");
     place.assert_clean();
 }
