@@ -30,7 +30,7 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 16] = [
+const VIEWS: [Parts; 17] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
