@@ -129,6 +129,7 @@ impl Session {
                 memory_bytes: None,
                 interrupts: Interrupts::listen()?,
                 agents: None,
+                watches: false,
             },
             references,
             random: Rng::with_seed(seed),

@@ -35,7 +35,7 @@ fn the_fifteen_tests_have_the_answers_of_sqlite() {
 
 #[test]
 fn a_folder_with_other_letters_than_ascii_serves_in_the_locale_c() {
-    let Some(place) = place() else { return };
+    let Some(place) = JVM.place() else { return };
     place.serves_in_the_locale_c(&["sqlite/sqlite-jdbc"]);
 }
 

@@ -40,6 +40,7 @@ fn promised(level: Level, hole: Option<Hole>) -> Safety {
         link: None,
         caveat: None,
         hole,
+        nodes: None,
         survival: None,
     }
 }
