@@ -2,7 +2,7 @@
 //! chooses the protocol and the pieces; each further part begins with a byte that says who sent it and how long it is.
 #![no_main]
 
-use dyno_wire::{Ask, Conversation, Obstacle, Origin, WireProtocol};
+use dyno_wire::{Ask, Conversation, Obstacle, PeerRole, WireProtocol};
 use libfuzzer_sys::fuzz_target;
 
 /// What is asked in bytes that are heard in pieces of at most a size.
@@ -10,7 +10,7 @@ fn asked(protocol: WireProtocol, mut talk: &[u8], size: usize) -> (Vec<Ask>, Opt
     let mut conversation = Conversation::new(protocol);
     let mut asked = Vec::new();
     while let Some((&head, rest)) = talk.split_first() {
-        let origin = if head & 1 == 0 { Origin::Client } else { Origin::Server };
+        let origin = if head & 1 == 0 { PeerRole::Client } else { PeerRole::Server };
         let (part, behind) = rest.split_at(rest.len().min(usize::from(head >> 1)));
         part.chunks(size).for_each(|piece| asked.extend(conversation.hear(origin, piece)));
         talk = behind;

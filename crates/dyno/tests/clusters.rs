@@ -141,8 +141,11 @@ fn nodes_of_galera_show_write_skew_at_the_level_that_they_report() {
         return;
     }
     let place = Place::in_memory();
-    let result = place.dyno(&format!("{SMALL} --nodes 2 --with galera:serializable,reach=any"));
-    result.exits(0).without_panic().prints("Not isolated: galera:serializable,reach=any,nodes=2");
+    // A probe may miss what a busy machine makes rare: it is tried again.
+    let probed =
+        || place.dyno(&format!("{SMALL} --nodes 2 --with galera:serializable,reach=any")).without_panic();
+    let found = (0..5).map(|_| probed()).find(|result| result.code == Some(3)).unwrap();
+    found.prints("Not isolated: galera:serializable,reach=any,nodes=2");
     let run = read_json(&place.path("run.jsonl"));
     assert_eq!(run["contenders"][0]["isolation"]["level"], "serializable");
     assert_eq!(run["contenders"][0]["cluster"]["reach"], "any");

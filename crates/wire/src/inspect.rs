@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// The end of a connection that sent some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum PeerRole {
     /// The client.
     Client,
     /// The server.
@@ -27,5 +27,5 @@ pub enum Passage {
 pub trait Inspector: Debug + Send + Sync {
     /// Decides about the bytes of one read from a connection, by its number: the proxy numbers them from 0 as they
     /// come.
-    fn inspect(&self, connection: u64, origin: Origin, bytes: &[u8]) -> Passage;
+    fn inspect(&self, connection: u64, origin: PeerRole, bytes: &[u8]) -> Passage;
 }

@@ -18,7 +18,7 @@ mod traffic;
 
 pub use decode::{Ask, Conversation, Obstacle, WireProtocol};
 pub use endpoint::ServerPlace;
-pub use inspect::{Inspector, Origin, Passage};
+pub use inspect::{Inspector, Passage, PeerRole};
 pub use proxy::Proxy;
 pub use recording::Recording;
 pub use traffic::{SentText, Traffic, count};

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::delay_line::DelayLine;
 use crate::endpoint::{Listening, ServerPlace, Stream};
-use crate::inspect::{Inspector, Origin, Passage};
+use crate::inspect::{Inspector, Passage, PeerRole};
 
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST_SOCKET: usize = 107;
@@ -197,7 +197,7 @@ impl Shared {
 /// One direction of a connection.
 struct Direction<'a> {
     ends: &'a Ends,
-    origin: Origin,
+    origin: PeerRole,
     from: &'a Stream,
     to: &'a Stream,
     line: &'a DelayLine,
@@ -207,13 +207,13 @@ impl Ends {
     /// From the client to the server.
     fn request(&self) -> Direction<'_> {
         let (from, to) = (&self.client, &self.server);
-        Direction { ends: self, origin: Origin::Client, from, to, line: &self.to_server }
+        Direction { ends: self, origin: PeerRole::Client, from, to, line: &self.to_server }
     }
 
     /// From the server to the client.
     fn response(&self) -> Direction<'_> {
         let (from, to) = (&self.server, &self.client);
-        Direction { ends: self, origin: Origin::Server, from, to, line: &self.to_client }
+        Direction { ends: self, origin: PeerRole::Server, from, to, line: &self.to_client }
     }
 
     fn break_off(&self) {
@@ -253,8 +253,8 @@ impl Direction<'_> {
         let due = || (Instant::now() + half).max(first);
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
             let passage = match self.origin {
-                Origin::Client => self.inspect(&buffer[..count]),
-                Origin::Server => Passage::Pass,
+                PeerRole::Client => self.inspect(&buffer[..count]),
+                PeerRole::Server => Passage::Pass,
             };
             match passage {
                 Passage::Pass if !self.line.put(due(), &buffer[..count]) => return,
@@ -269,8 +269,8 @@ impl Direction<'_> {
     fn write(&self) {
         while let Some(bytes) = self.line.take() {
             let passage = match self.origin {
-                Origin::Client => Passage::Pass,
-                Origin::Server => self.inspect(&bytes),
+                PeerRole::Client => Passage::Pass,
+                PeerRole::Server => self.inspect(&bytes),
             };
             let is_over = match passage {
                 Passage::Pass => self.to.write_all(&bytes).is_err(),

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::inspect::{Inspector, Origin, Passage};
+use crate::inspect::{Inspector, Passage, PeerRole};
 
 /// The most bytes that a recording holds.
 const CAPACITY: usize = 256 << 20;
@@ -27,7 +27,7 @@ struct Kept {
 pub(crate) struct RecordedRead {
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub at_ns: u64,
-    pub origin: Origin,
+    pub origin: PeerRole,
     pub bytes: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl Recording {
 }
 
 impl Inspector for Recording {
-    fn inspect(&self, connection: u64, origin: Origin, bytes: &[u8]) -> Passage {
+    fn inspect(&self, connection: u64, origin: PeerRole, bytes: &[u8]) -> Passage {
         let mut kept = self.lock();
         if kept.is_over || kept.bytes + bytes.len() > CAPACITY {
             *kept = Kept { is_over: true, ..Kept::default() };
@@ -75,7 +75,7 @@ mod tests {
     fn reads_are_kept_by_connection_and_in_order() {
         let recording = Recording::default();
         for (connection, origin, bytes) in
-            [(0, Origin::Client, "a"), (1, Origin::Client, "b"), (0, Origin::Server, "c")]
+            [(0, PeerRole::Client, "a"), (1, PeerRole::Client, "b"), (0, PeerRole::Server, "c")]
         {
             assert_eq!(recording.inspect(connection, origin, bytes.as_bytes()), Passage::Pass);
         }
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                vec![(Origin::Client, "a".into()), (Origin::Server, "c".into())],
-                vec![(Origin::Client, "b".into())]
+                vec![(PeerRole::Client, "a".into()), (PeerRole::Server, "c".into())],
+                vec![(PeerRole::Client, "b".into())]
             ]
         );
         assert!(connections[0][0].at_ns <= connections[0][1].at_ns);
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn more_than_fits_is_reported_and_not_cut_short() {
         let recording = Recording::default();
-        recording.inspect(0, Origin::Client, b"first");
+        recording.inspect(0, PeerRole::Client, b"first");
         let large = vec![0; CAPACITY];
-        assert_eq!(recording.inspect(0, Origin::Server, &large), Passage::Pass);
-        assert_eq!(recording.inspect(0, Origin::Client, b"last"), Passage::Pass);
+        assert_eq!(recording.inspect(0, PeerRole::Server, &large), Passage::Pass);
+        assert_eq!(recording.inspect(0, PeerRole::Client, b"last"), Passage::Pass);
         assert_eq!(recording.take(), None);
         assert_eq!(recording.take(), Some(Vec::new()));
     }

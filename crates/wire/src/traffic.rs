@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::decode::{Ask, Conversation, Obstacle, WireProtocol};
-use crate::inspect::Origin;
+use crate::inspect::PeerRole;
 use crate::recording::{RecordedRead, Recording};
 
 /// What went over all connections in a window of time.
@@ -97,7 +97,7 @@ fn count_connection(
     let mut current = None;
     let mut awaits = false;
     for read in reads {
-        let is_client = read.origin == Origin::Client;
+        let is_client = read.origin == PeerRole::Client;
         if is_client {
             current = windows.iter().position(|window| window.contains(&read.at_ns));
         }
@@ -115,11 +115,11 @@ impl Counting {
     fn add(&mut self, read: &RecordedRead, awaited: bool, asked: Vec<Ask>) {
         let (traffic, bytes) = (&mut self.traffic, read.bytes.len() as u64);
         match read.origin {
-            Origin::Client => {
+            PeerRole::Client => {
                 traffic.sends += 1;
                 traffic.sent_bytes += bytes;
             }
-            Origin::Server => {
+            PeerRole::Server => {
                 traffic.round_trips += u64::from(awaited);
                 traffic.received_bytes += bytes;
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 
-use dyno_wire::{Ask, Conversation, Inspector, Origin, Passage, WireProtocol};
+use dyno_wire::{Ask, Conversation, Inspector, Passage, PeerRole, WireProtocol};
 
 use super::DriverFault;
 
@@ -65,7 +65,7 @@ impl FaultInjector {
 }
 
 impl Inspector for FaultInjector {
-    fn inspect(&self, connection: u64, origin: Origin, bytes: &[u8]) -> Passage {
+    fn inspect(&self, connection: u64, origin: PeerRole, bytes: &[u8]) -> Passage {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.failed == Some(connection) {
             return match self.fault {
@@ -117,16 +117,16 @@ mod tests {
     /// The passage of each of the client's requests and of an answer after each.
     fn passages(fault: DriverFault) -> Vec<Passage> {
         let injector = injector(fault);
-        injector.inspect(0, Origin::Client, b"\0\0\0\x09\0\x03\0\0\0");
+        injector.inspect(0, PeerRole::Client, b"\0\0\0\x09\0\x03\0\0\0");
         let requests = ["BEGIN", "commit", "BEGIN", "INSERT INTO marks VALUES(2)", "COMMIT"].map(query);
         let mut passages = Vec::new();
         for request in requests {
-            passages.push(injector.inspect(0, Origin::Client, &request));
-            passages.push(injector.inspect(0, Origin::Server, b"answer"));
+            passages.push(injector.inspect(0, PeerRole::Client, &request));
+            passages.push(injector.inspect(0, PeerRole::Server, b"answer"));
         }
         assert_eq!(injector.has_failed(), fault != DriverFault::Timeout);
         // Another connection is left alone.
-        assert_eq!(injector.inspect(1, Origin::Server, b"other"), Passage::Pass);
+        assert_eq!(injector.inspect(1, PeerRole::Server, b"other"), Passage::Pass);
         passages
     }
 

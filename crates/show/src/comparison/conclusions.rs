@@ -1,6 +1,6 @@
 //! What the comparison of two runs shows, in sentences.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::Quantity;
 use dyno_verdict::statistics::{Difference, NoDifference};
@@ -41,34 +41,46 @@ fn changed(comparison: &Comparison, place: usize, label: &str) -> String {
     )
 }
 
-/// In which tests a contender's counts became more or fewer, a sentence for each event.
+/// In which tests a contender's counts became more or fewer: a sentence for the events that did so in the same tests.
 fn changed_counts(comparison: &Comparison, place: usize, label: &str) -> Vec<String> {
     let all = comparison.tests.iter().flat_map(|test| &test.counts);
     let events: BTreeSet<&str> = all.map(|count| count.event.as_str()).collect();
-    let sentence = |event: &str| {
+    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for event in events {
         let cells = comparison.tests.iter().filter_map(|test| {
             let count = test.counts.iter().find(|count| count.event == event)?;
             Some((test.id.as_str(), count.cells[place].difference?))
         });
         let cells: Vec<(&str, Difference)> = cells.collect();
-        let named = |word: &str, wanted: Difference| {
-            let tests: Vec<&str> =
-                cells.iter().filter(|(_, found)| *found == wanted).map(|(test, _)| *test).collect();
-            in_tests(word, &tests)
-        };
-        let name = Quantity::Count { event: event.to_owned() };
-        (!cells.is_empty()).then(|| {
-            format!(
-                "{label}, {name}, in {} tests: {}, {}, {}; {}.",
-                cells.len(),
-                named("more", Difference::Slower),
-                named("fewer", Difference::Faster),
-                named("equal", Difference::None(NoDifference::Close)),
-                named("not repeated to the digit", Difference::None(NoDifference::TooFewSamples)),
-            )
-        })
+        if !cells.is_empty() {
+            let name = Quantity::Count { event: event.to_owned() }.to_string();
+            alike.entry(outcome(&cells)).or_default().push(name);
+        }
+    }
+    alike.iter().map(|(outcome, names)| format!("{label}, {}, in {outcome}.", names.join(", "))).collect()
+}
+
+/// In which of the tests an event occurred more or less often, and in how many it did not.
+fn outcome(cells: &[(&str, Difference)]) -> String {
+    let of = |wanted: Difference| -> Vec<&str> {
+        cells.iter().filter(|(_, found)| *found == wanted).map(|(test, _)| *test).collect()
     };
-    events.into_iter().filter_map(sentence).collect()
+    let equal = of(Difference::None(NoDifference::Close));
+    let unsteady = of(Difference::None(NoDifference::TooFewSamples));
+    let parts = [
+        ("more", of(Difference::Slower), true),
+        ("fewer", of(Difference::Faster), true),
+        ("equal", equal, false),
+        ("not repeated to the digit", unsteady, false),
+    ];
+    let parts = parts.iter().filter(|(_, tests, _)| !tests.is_empty());
+    let parts: Vec<String> = parts
+        .map(|(word, tests, is_named)| match is_named {
+            true => in_tests(word, tests),
+            false => format!("{word} in {}", tests.len()),
+        })
+        .collect();
+    format!("{} tests: {}", cells.len(), parts.join(", "))
 }
 
 /// In how many tests the answers of all contenders are right in both runs.
@@ -91,6 +103,5 @@ fn answers(comparison: &Comparison) -> String {
 
 /// `more in 2 (3, 4)`.
 fn in_tests(words: &str, tests: &[&str]) -> String {
-    let list = if tests.is_empty() { String::new() } else { format!(" ({})", tests.join(", ")) };
-    format!("{words} in {}{list}", tests.len())
+    format!("{words} in {} ({})", tests.len(), tests.join(", "))
 }

@@ -10,10 +10,10 @@ mod postgres;
 
 use std::sync::Arc;
 
-use mysql::MySql;
-use postgres::Postgres;
+use mysql::MySqlDecoder;
+use postgres::PostgresDecoder;
 
-use crate::inspect::Origin;
+use crate::inspect::PeerRole;
 
 /// A protocol between clients and servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,29 +53,29 @@ pub struct Conversation {
 
 #[derive(Debug)]
 enum State {
-    Postgres(Postgres),
-    MySql(MySql),
+    Postgres(PostgresDecoder),
+    MySql(MySqlDecoder),
 }
 
 impl Conversation {
     /// A connection whose first bytes are still to come.
     pub fn new(protocol: WireProtocol) -> Conversation {
         let state = match protocol {
-            WireProtocol::Postgres => State::Postgres(Postgres::default()),
-            WireProtocol::MySql => State::MySql(MySql::default()),
+            WireProtocol::Postgres => State::Postgres(PostgresDecoder::default()),
+            WireProtocol::MySql => State::MySql(MySqlDecoder::default()),
         };
         Conversation { state, obstacle: None }
     }
 
     /// Reads further bytes, and gives what the messages ask that end in them.
-    pub fn hear(&mut self, origin: Origin, bytes: &[u8]) -> Vec<Ask> {
+    pub fn hear(&mut self, origin: PeerRole, bytes: &[u8]) -> Vec<Ask> {
         let mut asked = Vec::new();
         if self.obstacle.is_none() {
             let heard = match (&mut self.state, origin) {
-                (State::Postgres(state), Origin::Client) => state.client(bytes, &mut asked),
-                (State::Postgres(state), Origin::Server) => state.server(bytes, &mut asked),
-                (State::MySql(state), Origin::Client) => state.client(bytes, &mut asked),
-                (State::MySql(state), Origin::Server) => state.server(bytes),
+                (State::Postgres(state), PeerRole::Client) => state.client(bytes, &mut asked),
+                (State::Postgres(state), PeerRole::Server) => state.server(bytes, &mut asked),
+                (State::MySql(state), PeerRole::Client) => state.client(bytes, &mut asked),
+                (State::MySql(state), PeerRole::Server) => state.server(bytes),
             };
             self.obstacle = heard.err();
         }

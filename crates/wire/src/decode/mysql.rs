@@ -30,7 +30,7 @@ const NO_ATTRIBUTES: [u8; 2] = [0, 1];
 
 /// A connection.
 #[derive(Debug, Default)]
-pub struct MySql {
+pub struct MySqlDecoder {
     client: Frames,
     server: Heads,
     has_greeted: bool,
@@ -44,7 +44,7 @@ pub struct MySql {
     prepared: HashMap<u32, Arc<str>>,
 }
 
-impl MySql {
+impl MySqlDecoder {
     pub fn client(&mut self, bytes: &[u8], asked: &mut Vec<Ask>) -> Result<(), Obstacle> {
         let mut frames = std::mem::take(&mut self.client);
         let heard = frames.add(bytes, length, |packet| self.packet(packet[3], &packet[HEAD..], asked));

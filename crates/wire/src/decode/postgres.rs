@@ -19,7 +19,7 @@ const LONGEST: usize = 1 << 30;
 
 /// A connection.
 #[derive(Debug, Default)]
-pub struct Postgres {
+pub struct PostgresDecoder {
     frames: Frames,
     phase: Phase,
     prepared: HashMap<Vec<u8>, Arc<str>>,
@@ -47,7 +47,7 @@ struct Portal {
     has_begun: bool,
 }
 
-impl Postgres {
+impl PostgresDecoder {
     pub fn client(&mut self, bytes: &[u8], asked: &mut Vec<Ask>) -> Result<(), Obstacle> {
         let mut frames = std::mem::take(&mut self.frames);
         let mut added = bytes.to_vec();

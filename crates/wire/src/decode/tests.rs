@@ -18,7 +18,7 @@ fn packet(sequence: u8, body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..3], &[sequence], body].concat()
 }
 
-type Talk = Vec<(Origin, Vec<u8>)>;
+type Talk = Vec<(PeerRole, Vec<u8>)>;
 
 fn said(protocol: WireProtocol, talk: &Talk) -> (Vec<String>, Option<Obstacle>) {
     let mut conversation = Conversation::new(protocol);
@@ -31,7 +31,7 @@ fn said(protocol: WireProtocol, talk: &Talk) -> (Vec<String>, Option<Obstacle>) 
 }
 
 fn postgres() -> Talk {
-    use Origin::{Client, Server};
+    use PeerRole::{Client, Server};
     let batch = [
         message(b'P', b"s1\0SELECT $1\0\0\0"),
         message(b'B', b"\0s1\0\0\0\0\0\0\0"),
@@ -59,7 +59,7 @@ fn postgres() -> Talk {
 }
 
 fn mysql() -> Talk {
-    use Origin::{Client, Server};
+    use PeerRole::{Client, Server};
     let prepared = |id: u32| [&[0][..], &id.to_le_bytes(), &[0; 7]].concat();
     let execute = |id: u32| packet(0, &[&[0x17][..], &id.to_le_bytes(), &[0; 5]].concat());
     vec![
@@ -105,15 +105,15 @@ fn requests_are_read_in_both_protocols() {
 
 #[test]
 fn obstacles_are_named() {
-    let found = |protocol, talk: &[(Origin, Vec<u8>)]| said(protocol, &talk.to_vec()).1;
-    let encrypted = [(Origin::Client, start(80_877_103, b"")), (Origin::Server, b"S".to_vec())];
+    let found = |protocol, talk: &[(PeerRole, Vec<u8>)]| said(protocol, &talk.to_vec()).1;
+    let encrypted = [(PeerRole::Client, start(80_877_103, b"")), (PeerRole::Server, b"S".to_vec())];
     assert_eq!(found(WireProtocol::Postgres, &encrypted), Some(Obstacle::Encrypted));
-    let tls = [(Origin::Client, b"\x16\x03\x01\x02\x00\x01".to_vec())];
+    let tls = [(PeerRole::Client, b"\x16\x03\x01\x02\x00\x01".to_vec())];
     assert_eq!(found(WireProtocol::Postgres, &tls), Some(Obstacle::Encrypted));
-    let other = [(Origin::Client, b"GET / HTTP/1.1\r\n".to_vec())];
+    let other = [(PeerRole::Client, b"GET / HTTP/1.1\r\n".to_vec())];
     assert_eq!(found(WireProtocol::Postgres, &other), Some(Obstacle::Foreign));
     let asks = |capabilities: u32| {
-        [(Origin::Client, packet(1, &[&capabilities.to_le_bytes()[..], &[0; 28]].concat()))]
+        [(PeerRole::Client, packet(1, &[&capabilities.to_le_bytes()[..], &[0; 28]].concat()))]
     };
     assert_eq!(found(WireProtocol::MySql, &asks(1 << 11)), Some(Obstacle::Encrypted));
     assert_eq!(found(WireProtocol::MySql, &asks(1 << 5)), Some(Obstacle::Compressed));
@@ -147,7 +147,7 @@ proptest! {
         talk in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..60)), 0..20),
         sizes in prop::collection::vec(1_usize..9, 1..9),
     ) {
-        let origin = |is_client| if is_client { Origin::Client } else { Origin::Server };
+        let origin = |is_client| if is_client { PeerRole::Client } else { PeerRole::Server };
         let talk: Talk = talk.into_iter().map(|(is_client, bytes)| (origin(is_client), bytes)).collect();
         for protocol in [WireProtocol::Postgres, WireProtocol::MySql] {
             prop_assert_eq!(said(protocol, &talk), said(protocol, &in_pieces(&talk, &sizes)));

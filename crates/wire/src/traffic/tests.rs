@@ -8,10 +8,10 @@ fn query(text: &str) -> Vec<u8> {
 }
 
 /// Reads at moments of a connection that has started.
-fn reads(of: &[(u64, Origin, Vec<u8>)]) -> Vec<RecordedRead> {
+fn reads(of: &[(u64, PeerRole, Vec<u8>)]) -> Vec<RecordedRead> {
     let start = b"\0\0\0\x09\0\x03\0\0\0".to_vec();
-    let began = [(0, Origin::Client, start)];
-    let read = |(at_ns, origin, bytes): &(u64, Origin, Vec<u8>)| RecordedRead {
+    let began = [(0, PeerRole::Client, start)];
+    let read = |(at_ns, origin, bytes): &(u64, PeerRole, Vec<u8>)| RecordedRead {
         at_ns: *at_ns,
         origin: *origin,
         bytes: bytes.clone(),
@@ -19,7 +19,7 @@ fn reads(of: &[(u64, Origin, Vec<u8>)]) -> Vec<RecordedRead> {
     began.iter().chain(of).map(read).collect()
 }
 
-fn counted(of: &[(u64, Origin, Vec<u8>)], windows: &[RangeInclusive<u64>]) -> Vec<Traffic> {
+fn counted(of: &[(u64, PeerRole, Vec<u8>)], windows: &[RangeInclusive<u64>]) -> Vec<Traffic> {
     let mut counting: Vec<Counting> = windows.iter().map(|_| Counting::default()).collect();
     count_connection(&reads(of), WireProtocol::Postgres, windows, &mut counting);
     counting.into_iter().map(|counting| counting.traffic).collect()
@@ -27,7 +27,7 @@ fn counted(of: &[(u64, Origin, Vec<u8>)], windows: &[RangeInclusive<u64>]) -> Ve
 
 #[test]
 fn a_round_trip_is_a_wait_and_answers_belong_to_their_requests() {
-    use Origin::{Client, Server};
+    use PeerRole::{Client, Server};
     let of = [
         (5, Client, query("SET x")),
         (6, Server, vec![0; 10]),
@@ -70,9 +70,9 @@ fn texts_differ_by_more_than_values() {
 #[test]
 fn an_encrypted_connection_is_not_read() {
     let recording = Recording::default();
-    recording.inspect(0, Origin::Client, b"\0\0\0\x08\x04\xd2\x16\x2f");
-    recording.inspect(0, Origin::Server, b"S");
-    recording.inspect(0, Origin::Client, b"secret");
+    recording.inspect(0, PeerRole::Client, b"\0\0\0\x08\x04\xd2\x16\x2f");
+    recording.inspect(0, PeerRole::Server, b"S");
+    recording.inspect(0, PeerRole::Client, b"secret");
     let traffic = count(&recording, WireProtocol::Postgres, &[0..=u64::MAX]).unwrap().remove(0);
     assert_eq!((traffic.obstacle, traffic.executed()), (Some(Obstacle::Encrypted), 0));
     assert_eq!((traffic.sends, traffic.sent_bytes, traffic.received_bytes), (2, 14, 1));

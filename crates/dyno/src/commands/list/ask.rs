@@ -72,16 +72,32 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
         // Those are for the driver that loads a library when it runs.
         let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
         for (index, build) in usual.chain(named).enumerate() {
-            let mut contender =
-                Contender::parse(&format!("{}@{build}/{}", engine.name, driver.name), registry)?;
+            let name = format!("{}@{build}/{}", engine.name, driver.name);
+            let usual = Contender::parse(&name, registry)?;
+            let mut contender = match alone(engine)? {
+                Some(profile) => Contender::parse(&format!("{name}:{profile}"), registry)?,
+                None => usual.clone(),
+            };
             // One node says which version it is, and the others take seconds to join.
             contender.cluster = contender.cluster.map(|shape| ClusterShape { nodes: 1, ..shape });
             let unusual = (index > 0).then(|| build.clone());
-            let item = DriverItem::new(contender.label.clone(), driver, unusual);
+            let item = DriverItem::new(usual.label, driver, unusual);
             candidates.push(Candidate { engine: place, contender, item });
         }
     }
     Ok(candidates)
+}
+
+/// The profile of a cluster whose commits wait for no other node, if there is one: a node that is alone would wait for ever.
+fn alone(engine: &Engine) -> Result<Option<&str>> {
+    let Some(cluster) = engine.cluster() else { return Ok(None) };
+    for profile in &engine.profiles {
+        let safety = engine.claimed_safety(&profile.settings()?, None, cluster.nodes);
+        if safety.and_then(|safety| safety.nodes).is_some_and(|nodes| nodes.lost == 0) {
+            return Ok(Some(&profile.name));
+        }
+    }
+    Ok(None)
 }
 
 fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candidate>> {

@@ -22,9 +22,10 @@ const WRITES: [&str; 7] = ["write", "pwrite64", "writev", "pwritev", "pwritev2",
 const BEGINS: &str = "\"/dyno/section/begins\"";
 const ENDS: &str = "\"/dyno/section/ends\"";
 
-/// The program and its arguments. The runner keeps its place as dyno's child.
+/// The program and its arguments. It ends after the runner, when it has written all lines. It appends, because a second runner
+/// may read the database again.
 pub(super) fn program(file: &Path) -> Vec<String> {
-    let mut program = words(["strace", "-D", "-f", "-qq", "-s", "32", "-e", "signal=none", "-o"]);
+    let mut program = words(["strace", "-f", "-A", "-qq", "-s", "32", "-e", "signal=none", "-o"]);
     program.push(file.display().to_string());
     program
 }
