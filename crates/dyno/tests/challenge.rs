@@ -37,12 +37,12 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     plant(&place, "slower", "8");
     let with = "--with sqlite/steady,sqlite/layout,sqlite/slower --only 2 --trials 7 --seed 3";
     place.dyno(&format!("run speedtest --scale 0.02 {with} --quiet -o run.jsonl")).exits(0);
-    let challenge = "challenge run.jsonl --runs 6 --trials 7 --trust";
+    let challenge = "challenge run.jsonl --runs 4 --trials 7 --trust";
     let found = place.dyno(&format!("{challenge} --quiet --format json")).exits(0).without_panic().json();
     let sizes =
         found["changed"].as_array().unwrap().iter().map(|run| run["environment_bytes"].as_u64().unwrap());
     let sizes: Vec<u64> = sizes.collect();
-    assert!(sizes.len() == 6 && sizes.iter().any(|&size| size < FAST_FROM));
+    assert!(sizes.len() == 4 && sizes.iter().any(|&size| size < FAST_FROM));
     assert!(sizes.iter().any(|&size| size >= FAST_FROM));
     let shown = |label: &str| -> Vec<Value> {
         let means = found["means"].as_array().unwrap();
@@ -50,7 +50,7 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
         assert_eq!(order["claimed"], "slower");
         order["outcomes"].as_array().unwrap().iter().map(|outcome| outcome["shown"].clone()).collect()
     };
-    assert_eq!(shown("sqlite/slower"), vec!["slower"; 6]);
+    assert_eq!(shown("sqlite/slower"), vec!["slower"; 4]);
     let expected: Vec<&str> =
         sizes.iter().map(|&size| if size < FAST_FROM { "slower" } else { "faster" }).collect();
     assert_eq!(shown("sqlite/layout"), expected);
