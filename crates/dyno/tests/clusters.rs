@@ -120,8 +120,10 @@ fn a_leader_that_is_cut_off_loses_only_what_no_replica_had() {
     let (kept, control) = (tried(&found, 0), tried(&found, 1));
     assert_eq!((&kept["lost"], &kept["goes_on"]), (&0.into(), &true.into()), "{kept}");
     assert!(control["lost"].as_u64().unwrap() > 0, "{control}");
+    // On a busy machine the control's other replica may end instead of following the new leader.
+    assert!(kept["troubles"].is_null(), "{kept}");
     for (tried, staleness) in [(kept, 2), (control, 0)] {
-        assert!(tried["acknowledged"].as_u64().unwrap() > 0 && tried["troubles"].is_null(), "{tried}");
+        assert!(tried["acknowledged"].as_u64().unwrap() > 0, "{tried}");
         let number = usize::from(staleness == 0);
         let late = found["record"]["subjects"][number]["staleness"].as_array();
         assert_eq!(late.map_or(0, Vec::len), staleness);
