@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use crate::clients::{lasted_as_asked, samples};
 use crate::common::{Place, Result, processes_with, read_json, wait_for};
+use crate::loads::suite;
 use crate::mix_faults::outcomes;
 use crate::processes::descends;
 
@@ -52,6 +53,28 @@ fn clients_of_one_thread_think_at_once() {
 #[test]
 fn clients_of_one_thread_do_what_arrives() {
     share_and_lose_nothing("transfer", "--rate 300");
+}
+
+#[test]
+fn what_a_statement_violates_at_its_commit_is_reported_as_the_server_says_it() {
+    // The server reports it after the statement's success.
+    let place = Place::in_memory();
+    let once = "[[test.class]]\nname = \"once\"\nstatements = \"UPDATE t SET once = 1 WHERE id = :id\"\n";
+    let suite = suite("count = 10", once).replace(
+        "n INTEGER NOT NULL)",
+        "n INTEGER NOT NULL, once INTEGER DEFAULT NULL UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+    );
+    place.write("own.toml", &suite.replace("INTO t VALUES", "INTO t(id, n) VALUES"));
+    let ways = "postgres,client_threads=1,postgres,client_threads=clients,postgres/psycopg,postgres/pgx";
+    place
+        .dyno(&format!("run ./own.toml --trials 1 --no-warm-up --quiet --with {ways} -o run.jsonl"))
+        .exits(3);
+    let run = read_json(&place.path("run.jsonl"));
+    for contender in 0..4 {
+        let (_, failures) = outcomes(&run, contender);
+        assert!(failures[0].contains("duplicate key value violates unique constraint"), "{failures:?}");
+    }
+    place.assert_clean();
 }
 
 /// True if a process is a runner that dyno, by its number, has started and that has a thread for its clients.

@@ -123,17 +123,21 @@ impl Connection {
         if next.is_null() && outcome.is_ok() { outcome } else { self.drain(next, outcome) }
     }
 
-    /// Clears the results after the first. Where that is no failure, there were several statements in the
-    /// text.
+    /// Clears the results after the first. The first failure among all is the outcome: what a statement that commits
+    /// itself violates at its commit, the server reports after the statement's success (PostgreSQL's manual, 55.2.3,
+    /// Sync). Without a failure there were several statements in the text.
     #[cold]
-    fn drain<T>(&self, mut next: *mut PgResult, outcome: Result<T>) -> Result<T> {
+    fn drain<T>(&self, mut next: *mut PgResult, mut outcome: Result<T>) -> Result<T> {
         let api = &*self.api;
         // SAFETY: each result is one of this connection and cleared once. A COPY would give results
         // without end.
         unsafe {
             while !next.is_null() {
-                let ends =
-                    matches!((api.result_status)(next), COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
+                let status = (api.result_status)(next);
+                let ends = matches!(status, COMMAND_OK | TUPLES_OK | EMPTY_QUERY | FATAL_ERROR);
+                if status == FATAL_ERROR && outcome.is_ok() {
+                    outcome = Err(self.error(next, status));
+                }
                 (api.clear)(next);
                 next = if ends { self.next_result() } else { ptr::null_mut() };
             }

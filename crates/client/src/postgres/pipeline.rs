@@ -58,11 +58,13 @@ impl<'a> Pipeline<'a> {
                 let outcome = self.connection.done((api.get_result)(raw), |_| ());
                 self.connection.end(outcome).map_err(|error| refused(call, error))?;
             }
+            // What the commit violates is reported in the place of the end of the pipeline.
             let last = (api.get_result)(raw);
-            if (api.result_status)(last) != PIPELINE_SYNC {
-                return Err(self.connection.trouble().into());
-            }
+            let status = (api.result_status)(last);
+            let outcome =
+                if status == PIPELINE_SYNC { Ok(()) } else { Err(self.connection.error(last, status)) };
             (api.clear)(last);
+            outcome?;
             done((self.exit)(raw))?;
         }
         Ok(())
