@@ -11,9 +11,12 @@ use dyno_record::{Attempt, EncryptionProof, MARKED_ROWS};
 
 use super::plant;
 use super::search::{Bytes, look_through};
-use super::watch::FileWatch;
+use super::watch::{FileWatch, WatchedFiles};
 use crate::scratch::Scratch;
 use crate::trial::{Outcome, Servers, Trial, TrialOptions};
+
+/// How often the marker is planted at most, where the machine is too busy to see every file of a transaction.
+const MOST_TRIES: u32 = 5;
 
 /// Looks whether contenders encrypt.
 pub struct Prover<'a> {
@@ -51,16 +54,25 @@ impl Prover<'_> {
     }
 
     fn embedded(&mut self, contender: &Contender, proof: &mut EncryptionProof) -> Result<()> {
-        let place = self.servers.place(contender)?;
-        let directory = self.scratch.trial_in(&place)?;
         let marker = plant::marker()?;
         let settings = &contender.settings;
+        let mut tries = 1;
+        let (directory, trial, files) = loop {
+            let place = self.servers.place(contender)?;
+            let directory = self.scratch.trial_in(&place)?;
+            let opening =
+                Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
+            let watch = FileWatch::begin(vec![self.files_of(contender, directory.path())?]);
+            let planted = self.plant(contender, &opening, &marker);
+            let WatchedFiles { files, saw_all } = watch.end();
+            let trial = planted?;
+            if saw_all || tries == MOST_TRIES {
+                break (directory, trial, files);
+            }
+            tries += 1;
+        };
         let right =
             Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
-        let watch = FileWatch::begin(vec![self.files_of(contender, directory.path())?]);
-        let planted = self.plant(contender, &right, &marker);
-        let files = watch.end();
-        let trial = planted?;
         take_cipher(contender, &trial, proof);
         examine(contender, &files, &marker, proof)?;
         let Some(encryption) = contender.engine.encryption().filter(|_| contender.engine_key().is_some())

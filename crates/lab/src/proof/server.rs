@@ -29,7 +29,7 @@ impl Prover<'_> {
             server.stop();
             Ok((trial, server, installation))
         });
-        let mut files = watch.end();
+        let mut files = watch.end().files;
         let (trial, server, installation) = planted?;
         if contender.file_system.is_none() {
             // Next to them lie the inputs of the tests, in which the marker stands.

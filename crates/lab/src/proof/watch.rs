@@ -8,21 +8,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dyno_launch::descendants;
 
-/// The interval between two looks. A journal lives for the time of a transaction, and those that are planted are made to
-/// take much longer.
+/// The interval between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
+/// The longest interval after which the files of a transaction that is planted cannot have been missed: it goes on for
+/// longer than this after it has changed rows.
+const LONGEST: Duration = Duration::from_millis(50);
 
 /// Files by device and number, each with the path it had when it was found.
 type FoundFiles = BTreeMap<(u64, u64), (PathBuf, File)>;
 
+/// What a watch found.
+pub struct WatchedFiles {
+    /// Every file that was seen, and those that are there at the end, with their paths.
+    pub files: Vec<(PathBuf, File)>,
+    /// False if the machine was so busy that a transaction's files may have come and gone between two looks.
+    pub saw_all: bool,
+}
+
 /// A watch that goes on until it is ended.
 pub struct FileWatch {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<FoundFiles>,
+    thread: JoinHandle<(FoundFiles, Duration)>,
     folders: Vec<PathBuf>,
 }
 
@@ -32,25 +42,27 @@ impl FileWatch {
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, watched) = (stop.clone(), folders.clone());
         let thread = thread::spawn(move || {
-            let mut found = FoundFiles::new();
+            let (mut found, mut longest, mut last) = (FoundFiles::new(), Duration::ZERO, Instant::now());
             while !stopped.load(Ordering::Relaxed) {
                 look(&watched, &mut found);
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
                 thread::sleep(PAUSE);
             }
-            found
+            (found, longest)
         });
         FileWatch { stop, thread, folders }
     }
 
-    /// Ends it: every file that was seen, and those that are there now, with their paths.
-    pub fn end(self) -> Vec<(PathBuf, File)> {
+    /// Ends it.
+    pub fn end(self) -> WatchedFiles {
         self.stop.store(true, Ordering::Relaxed);
-        let mut found = self.thread.join().unwrap_or_default();
+        let (mut found, longest) = self.thread.join().unwrap_or((FoundFiles::new(), Duration::MAX));
         self.folders.iter().for_each(|folder| walk(folder, &mut found));
         let mut files: Vec<(PathBuf, File)> = found.into_values().collect();
         // In the order of their names: the numbers of files are given anew where one was deleted.
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
-        files
+        WatchedFiles { files, saw_all: longest <= LONGEST }
     }
 }
 
@@ -119,7 +131,7 @@ mod tests {
         fs::write(folder.path().join("left"), "there").unwrap();
         shell.stdin.take().unwrap().write_all(b"\n").unwrap();
         shell.wait().unwrap();
-        let found = watch.end();
+        let found = watch.end().files;
         let texts: Vec<String> = found
             .iter()
             .map(|(_, file)| {
