@@ -15,7 +15,7 @@ use crate::common::{Place, processes_with, read_json, wait_for};
 const SMALL: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet \
                      --clients 4 --only transfer -o run.jsonl";
 
-/// Whether this user and this kernel can make clusters.
+/// True if this user and this kernel can make clusters.
 fn is_allowed() -> bool {
     let made = Command::new("unshare").args(["-n", "true"]).status();
     let is_allowed = Uid::effective().is_root() && made.is_ok_and(|status| status.success());
@@ -97,11 +97,14 @@ fn an_interrupt_ends_a_cluster() {
         return;
     }
     let place = Place::new();
-    let mut dyno = place.start("prove --with postgres-replica --faults kill --tries 1 --quiet");
+    let arguments = "prove --with postgres-replica --faults kill --tries 1 --quiet -o found.json";
+    let mut dyno = place.start(arguments);
     wait_for("a node", 60, || !servers(&place).is_empty());
     kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGINT).unwrap();
-    assert!(!dyno.wait().unwrap().success());
+    assert_eq!(dyno.wait().unwrap().code(), Some(130));
     wait_for("the nodes to end", 30, || servers(&place).is_empty());
+    // The findings until then are kept.
+    place.dyno("show found.json").exits(3).prints("it was not tried to the end: it was interrupted");
     place.assert_clean();
 }
 
@@ -120,7 +123,8 @@ fn a_leader_that_is_cut_off_loses_only_what_no_replica_had() {
     let (kept, control) = (tried(&found, 0), tried(&found, 1));
     assert_eq!((&kept["lost"], &kept["goes_on"]), (&0.into(), &true.into()), "{kept}");
     assert!(control["lost"].as_u64().unwrap() > 0, "{control}");
-    // On a busy machine the control's other replica may end instead of following the new leader.
+    // The control's other replica may end: PostgreSQL 15 cannot follow from within a record that crosses into the next
+    // file.
     assert!(kept["troubles"].is_null(), "{kept}");
     for (tried, staleness) in [(kept, 2), (control, 0)] {
         assert!(tried["acknowledged"].as_u64().unwrap() > 0, "{tried}");

@@ -1,5 +1,5 @@
-//! What `dyno prove` observed of clusters when a node was lost: facts, which the verdict holds against what the settings
-//! promise.
+//! The observations of `dyno prove` on clusters that lose a node: facts, which the verdict holds against what the
+//! settings promise.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub struct ClusterRecord {
     pub seed: u64,
     /// The number of clients.
     pub clients: u64,
-    /// How long dyno waits after a fault before a replica becomes the leader, in milliseconds.
+    /// The time that dyno waits after a fault before a replica becomes the leader, in milliseconds.
     pub failover_after_ms: u64,
     /// The contenders, in the order in which they were named, and then the control.
     pub subjects: Vec<ClusterSubject>,
@@ -46,24 +46,24 @@ pub struct ClusterSubject {
     /// The number of nodes, and where clients work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ClusterShape>,
-    /// What its settings promise.
+    /// The promise of its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<Safety>,
-    /// How late reads at other nodes are.
+    /// The delay of reads at other nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub staleness: Vec<NodeStaleness>,
     /// The faults, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<FaultTry>,
-    /// Whether the check noticed a commit that dyno removed for that purpose; absent where nothing was tried.
+    /// True if the check noticed a commit that dyno removed for that purpose; absent where nothing was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notices_loss: Option<bool>,
-    /// Why it could not be tried, or not to the end.
+    /// The reason that it was not tried, or not to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
 }
 
-/// What happens to a node.
+/// A fault of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeFault {
@@ -128,12 +128,12 @@ pub struct FaultTry {
     pub failed_found: u64,
     /// The nodes that were compared afterwards, counted from 1.
     pub compared: Vec<u32>,
-    /// What else was wrong: nodes that differ, sums that do not agree, a node that does not come back.
+    /// Other faults: nodes that differ, sums that do not agree, a node that does not come back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
 }
 
-/// How late reads at a node are: a commit is acknowledged at the first node, and read here in a loop.
+/// The delay of reads at a node: a commit is acknowledged at the first node, and read here in a loop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeStaleness {
     /// The node, counted from 1.
@@ -149,7 +149,7 @@ pub struct NodeStaleness {
     pub p99_ns: u64,
     /// All were.
     pub max_ns: u64,
-    /// How long a read takes, at the median: so much of the times above may be its own.
+    /// The median time of a read: the times above contain it.
     pub read_ns: u64,
     /// The number of reads.
     pub reads: u64,

@@ -1,4 +1,4 @@
-//! What `dyno prove` observed of clusters, held against what each contender's settings promise.
+//! The observations of `dyno prove` on clusters, held against what each contender's settings promise.
 
 use dyno_record::{ClusterRecord, ClusterSubject, FaultTry, NodeFault};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::statistics::{median, share};
 /// The judgement on one use of `dyno prove` with clusters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterVerdict {
-    /// What was observed.
+    /// The observations.
     pub record: ClusterRecord,
     /// The contenders, in the order of the record.
     pub subjects: Vec<ClusterJudgement>,
@@ -22,7 +22,7 @@ pub struct ClusterVerdict {
 /// The judgement on one contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterJudgement {
-    /// Whether it promises that commits survive the loss of a node; absent where its settings are not known.
+    /// True if it promises that commits survive the loss of a node; absent where its settings are not known.
     pub promises: Option<bool>,
     /// Its faults, of each kind that was tried.
     pub faults: Vec<FaultJudgement>,
@@ -33,7 +33,7 @@ pub struct ClusterJudgement {
 pub struct FaultJudgement {
     /// The kind.
     pub fault: NodeFault,
-    /// How often it was tried.
+    /// The number of tries.
     pub tried: u64,
     /// In how many of these acknowledged commits were gone.
     pub lost: u64,
@@ -43,8 +43,8 @@ pub struct FaultJudgement {
     pub troubled: u64,
     /// The share of such faults that lose commits is at most this, at 95 %.
     pub at_most: f64,
-    /// The median of the longest times without an acknowledged commit, in milliseconds; absent where commits did not come back in
-    /// one of the tries.
+    /// The median of the longest times without an acknowledged commit, in milliseconds; absent where commits did not
+    /// come back in one of the tries.
     pub stall_ms: Option<f64>,
     /// The median rates of acknowledged commits a second, before the fault and in the last second.
     pub rates: [f64; 2],

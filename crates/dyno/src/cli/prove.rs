@@ -29,7 +29,7 @@ pub enum DiskFileSystem {
     Btrfs,
 }
 
-/// What happens to a node of a cluster.
+/// A fault of a node of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FaultArg {
     /// All its processes are killed
@@ -78,8 +78,9 @@ pub struct ProveArgs {
     pub commits: u64,
     /// The number of clients that commit at once, each its share; in SQL they also move sums between shared accounts.
     /// A server's clients are connections, SQLite's are processes, those of other engines are threads of one process
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
-    pub clients: u64,
+    /// [default: 1; of a cluster 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub clients: Option<u64>,
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
@@ -110,11 +111,11 @@ pub struct ProveArgs {
     /// The file system on the disk
     #[arg(long, value_enum, default_value_t = DiskFileSystem::Ext4)]
     pub file_system: DiskFileSystem,
-    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
-    /// every contender that is a cluster
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N
+    /// with every contender that is a cluster
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
-    /// How often to try each fault of a node of a cluster [default: 3]
+    /// The number of times to try each fault of a node of a cluster [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub tries: Option<u64>,
     /// The faults of nodes to try, comma-separated [default: all]
@@ -138,6 +139,13 @@ pub struct ProveArgs {
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl ProveArgs {
+    /// The number of clients of a contender that is no cluster.
+    pub fn clients_of_one(&self) -> u64 {
+        self.clients.unwrap_or(1)
+    }
 }
 
 /// Arguments of the process that records files.

@@ -1,4 +1,4 @@
-//! What is there after a fault: every node is read whole, compared with the others, and held against what clients know.
+//! The check after a fault: every node is read whole, compared with the others, and held against what clients know.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -18,7 +18,7 @@ const AGREEMENT: Duration = Duration::from_secs(60);
 /// The time between looks.
 const STEP: Duration = Duration::from_millis(100);
 
-/// What the nodes hold, and how far that is what clients know.
+/// The difference between the contents of the nodes and the knowledge of the clients.
 #[derive(Debug, Default)]
 pub struct NodeFinding {
     /// Acknowledged commits that are not there.
@@ -27,7 +27,7 @@ pub struct NodeFinding {
     pub failed_found: u64,
     /// Commits that are there of which clients do not know.
     pub unknown_found: u64,
-    /// What else is wrong.
+    /// Other faults of the contents.
     pub troubles: Vec<String>,
 }
 

@@ -18,8 +18,6 @@ use crate::subject::data;
 
 /// The time after a fault at which dyno makes a replica the leader, as a program that watches the leader would.
 pub const FAILOVER_AFTER: Duration = Duration::from_secs(1);
-/// The time after which replicas whose positions have not changed have written all that they received.
-const SETTLED: Duration = Duration::from_millis(100);
 /// The time for which clients go on once commits are acknowledged again.
 const AFTER: Duration = Duration::from_secs(3);
 /// The time in which commits must be acknowledged again.
@@ -39,9 +37,9 @@ pub struct Faulty<'a> {
     pub cluster: Cluster,
     /// The fault.
     pub fault: NodeFault,
-    /// What its servers need.
+    /// The needs of its servers.
     pub start: &'a ClusterStart,
-    /// What it was started with.
+    /// The order by which it was started.
     pub order: ClusterOrder<'a>,
 }
 
@@ -59,8 +57,8 @@ pub struct FaultCourse {
 }
 
 impl Faulty<'_> {
-    /// Lets the fault come while clients work, makes a replica the leader where there is one, and waits until commits have been
-    /// acknowledged again for a while.
+    /// Lets the fault come while clients work, makes a replica the leader where there is one, and waits until commits
+    /// have been acknowledged again for a while.
     ///
     /// # Errors
     /// The fault cannot be made, no replica can become the leader, or dyno is asked to stop.
@@ -81,7 +79,7 @@ impl Faulty<'_> {
         if let Some(failover) = &self.start.failover {
             self.sleep(FAILOVER_AFTER)?;
             let begun = load.elapsed();
-            let leader = self.farthest(library, nodes, &failover.position)?;
+            let leader = farthest(library, nodes, &failover.position)?;
             let at = |node: usize| NodeLink::open(library, &nodes[node]);
             at(leader)?.execute(&failover.promote, PATIENCE).context("cannot make a replica the leader")?;
             for node in (0..nodes.len()).filter(|node| ![VICTIM, leader].contains(node)) {
@@ -101,21 +99,6 @@ impl Faulty<'_> {
         self.await_commits(load)?;
         course.end = load.elapsed();
         Ok(course)
-    }
-
-    /// The replica that has most of the leader's log. None of them may still be writing what it received before: it would have
-    /// more than the new leader, and could not follow it.
-    fn farthest(&self, library: &ClientLibrary, nodes: &[Server], position: &str) -> Result<usize> {
-        let mut found = positions(library, nodes, position)?;
-        loop {
-            self.sleep(SETTLED)?;
-            let again = positions(library, nodes, position)?;
-            if again == found {
-                let (_, node) = found.into_iter().max().context("there is no replica")?;
-                return Ok(node);
-            }
-            found = again;
-        }
     }
 
     /// Waits until commits are acknowledged for a while, or do not come back.
@@ -150,7 +133,7 @@ impl Faulty<'_> {
         Ok(())
     }
 
-    /// Ends the fault. A leader that was replaced is killed instead: it would go on with a history of its own.
+    /// Ends the fault. A leader that was replaced is killed instead: it would go on with another history.
     ///
     /// # Errors
     /// The network cannot be repaired.
@@ -200,13 +183,14 @@ impl Faulty<'_> {
     }
 }
 
-/// How much of the leader's log each replica has, with its place among the nodes.
-fn positions(library: &ClientLibrary, nodes: &[Server], position: &str) -> Result<Vec<(u64, usize)>> {
+/// The replica that has most of the leader's log.
+fn farthest(library: &ClientLibrary, nodes: &[Server], position: &str) -> Result<usize> {
     let mut positions = Vec::new();
     for (node, server) in nodes.iter().enumerate().filter(|(node, _)| *node != VICTIM) {
         let rows = NodeLink::open(library, server)?.rows(position, PATIENCE)?;
         let position = rows.first().and_then(|row| row.first()).and_then(data::number);
         positions.push((position.context("a replica does not say how much of the log it has")?, node));
     }
-    Ok(positions)
+    let (_, node) = positions.into_iter().max().context("there is no replica")?;
+    Ok(node)
 }

@@ -1,5 +1,5 @@
-//! The clients of a cluster at work: each moves sums between shared accounts and writes rows of its own, notes what became
-//! of every commit, and goes to another node when its own is lost.
+//! The clients of a cluster at work: each moves sums between shared accounts and writes separate rows, notes what
+//! became of every commit, and goes to another node when its own is lost.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -17,7 +17,7 @@ const STATEMENT_LIMIT: Duration = Duration::from_secs(1);
 /// The time between attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(20);
 
-/// What a client knows of a commit.
+/// A client's knowledge of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Knowledge {
     /// The server acknowledged it.
@@ -35,7 +35,7 @@ pub struct ClientAttempt {
     pub commit: u64,
     /// When the client knew what it knows, from the beginning of the load on.
     pub at: Duration,
-    /// What it knows.
+    /// Its knowledge.
     pub knowledge: Knowledge,
 }
 

@@ -1,5 +1,5 @@
-//! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost, and afterwards every
-//! acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict` judges them.
+//! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost, and afterwards
+//! every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict` judges them.
 
 mod check;
 mod fault;
@@ -229,7 +229,7 @@ fn stall(acknowledged: &[Duration], fault_at: Duration, end: Duration) -> (Durat
     if rest > longest.0 { (rest, false) } else { longest }
 }
 
-/// How long clients work before each fault, drawn by a seed.
+/// The times that clients work before each fault, drawn by a seed.
 pub fn waits(seed: u64) -> impl Iterator<Item = Duration> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     std::iter::repeat_with(move || BEFORE + DRAWN.mul_f64(random.random()))

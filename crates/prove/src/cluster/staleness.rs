@@ -1,4 +1,4 @@
-//! How late reads at other nodes are: commits at the first node, one after another, and reads in a loop at each of the
+//! The delay of reads at other nodes: commits at the first node, one after another, and reads in a loop at each of the
 //! others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,7 +88,8 @@ fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Rea
         reads.times.push(end - begin);
         // The row may not be there yet.
         let Some(row) = rows.first() else { continue };
-        let number = row.first().and_then(data::number).context("a number was read that is none")? as usize;
+        let number =
+            row.first().and_then(data::number).context("the value that was read is no number")? as usize;
         reads.backwards += u64::from(number < last);
         last = number;
         if number > reads.seen.len() {

@@ -1,4 +1,4 @@
-//! What `dyno prove` found of clusters: tables of at most 100 columns, the sentences behind them, and JSON.
+//! The findings of `dyno prove` on clusters: tables of at most 100 columns, the sentences behind them, and JSON.
 
 mod csv;
 mod sentences;
@@ -94,7 +94,7 @@ fn fault_rows(subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<[Strin
     judged.faults.iter().map(row).collect()
 }
 
-/// What became of the promise. That nothing was lost in some tries proves nothing.
+/// The state of the promise. That nothing was lost in some tries proves nothing.
 fn promise(judged: &ClusterJudgement, fault: &FaultJudgement) -> &'static str {
     match judged.promises {
         _ if fault.disproves => "DISPROVED",

@@ -57,7 +57,7 @@ fn losses(subject: &ClusterSubject, fault: &FaultJudgement) -> Option<String> {
     ))
 }
 
-/// How much the tries without a loss show.
+/// The bound that tries without a loss put on the share of losses.
 fn bound(judged: &ClusterJudgement) -> Option<String> {
     let whole = judged.faults.iter().filter(|fault| fault.lost == 0).min_by_key(|fault| fault.tried)?;
     let names: Vec<&str> =
@@ -69,7 +69,7 @@ fn bound(judged: &ClusterJudgement) -> Option<String> {
     ))
 }
 
-/// How long it took to make a replica the leader.
+/// The time that it took to make a replica the leader.
 fn failovers(verdict: &ClusterVerdict, subject: &ClusterSubject) -> Option<String> {
     let times = subject.tries.iter().filter_map(|tried| tried.failover_ms);
     let slowest = times.map(|[asked, done]| done.saturating_sub(asked)).max()?;
@@ -93,7 +93,7 @@ fn unknown(subject: &ClusterSubject) -> Option<String> {
     })
 }
 
-/// What else was wrong after a fault.
+/// Other faults that were found after a fault of a node.
 fn troubles(tried: &FaultTry) -> Vec<String> {
     let name = tried.fault.name();
     let failed = (tried.failed_found > 0)
@@ -103,7 +103,7 @@ fn troubles(tried: &FaultTry) -> Vec<String> {
     failed.into_iter().chain(ended).chain(others).collect()
 }
 
-/// What all of it rests on.
+/// The conditions of the whole.
 pub fn scope(verdict: &ClusterVerdict) -> String {
     let controls: Vec<String> = verdict
         .record

@@ -66,10 +66,12 @@ pub fn execute(
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let session = Session { arguments, maker: &maker, place: scratch.folder(), interrupts, seed };
     let record = session.record(registry, contenders)?;
-    if let Some(out) = &mut out {
-        out.write(dyno_show::pretty(&record)?.as_bytes()).context("cannot keep what was observed")?;
-    }
-    show(&judge_clusters(record), arguments.format)
+    // Also where an interrupt ends it: what was found until then is kept and shown.
+    let text = dyno_show::pretty(&record)?;
+    let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
+    let exit = show(&judge_clusters(record), arguments.format)?;
+    kept.context("cannot keep what was observed")?;
+    Ok(interrupts.signal().map_or(exit, Exit::Signal))
 }
 
 /// Prints a verdict on clusters; the exit code says what it comes to.
@@ -107,32 +109,39 @@ impl Session<'_> {
             named => named.iter().map(|fault| (*fault).into()).collect(),
         };
         for contender in contenders {
-            let subject = ClusterSubject::default();
-            record.subjects.push(self.subject(contender, &faults, self.tries(), subject)?);
+            record.subjects.push(self.subject(contender, &faults, self.tries(), false));
+            if self.interrupts.signal().is_some() {
+                return Ok(record);
+            }
         }
         let has_control = |subject: &ClusterSubject| subject.label.starts_with(CONTROLLED);
         if record.subjects.iter().any(has_control) {
-            let control = Contender::parse(LOSER, registry)?;
-            let subject = ClusterSubject { is_control: true, ..ClusterSubject::default() };
-            record.subjects.push(self.subject(&control, &[LOSING], 1, subject)?);
+            let control = self.subject(&Contender::parse(LOSER, registry)?, &[LOSING], 1, true);
+            // One that was not tried shows nothing of the others.
+            if self.interrupts.signal().is_none() {
+                record.subjects.push(control);
+            }
         }
         Ok(record)
     }
 
-    /// A reason not to prove a contender is a part of the result; an interrupt is none.
+    /// The reason why a contender was not tried to the end is a part of the result, also if that is an interrupt.
     fn subject(
         &self,
         contender: &Contender,
         faults: &[NodeFault],
         tries: u64,
-        mut subject: ClusterSubject,
-    ) -> Result<ClusterSubject> {
-        subject.label.clone_from(&contender.label);
-        (subject.shape, subject.promised) = (contender.cluster, contender.claimed.clone());
+        is_control: bool,
+    ) -> ClusterSubject {
+        let (label, promised) = (contender.label.clone(), contender.claimed.clone());
+        let shape = contender.cluster;
+        let mut subject = ClusterSubject { label, is_control, shape, promised, ..ClusterSubject::default() };
         let tried = self.prove(contender, faults, tries, &mut subject);
-        self.interrupts.check()?;
-        subject.why_not = tried.err().map(|error| format!("{error:#}"));
-        Ok(subject)
+        subject.why_not = tried.err().map(|error| match self.interrupts.signal() {
+            Some(_) => "it was interrupted".to_owned(),
+            None => format!("{error:#}"),
+        });
+        subject
     }
 
     fn prove(
@@ -174,7 +183,7 @@ impl Session<'_> {
     }
 
     fn clients(&self) -> u64 {
-        if self.arguments.clients == 1 { CLIENTS } else { self.arguments.clients }
+        self.arguments.clients.unwrap_or(CLIENTS)
     }
 
     fn tries(&self) -> u64 {

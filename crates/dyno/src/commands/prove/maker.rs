@@ -69,7 +69,8 @@ impl Maker<'_> {
     /// # Errors
     /// Its server is not installed, or its driver has no clients that are threads.
     pub fn subject(&self, contender: &Contender, arguments: &ProveArgs) -> Result<Box<dyn Subject>> {
-        let &ProveArgs { commits, clients, threads, .. } = arguments;
+        let &ProveArgs { commits, threads, .. } = arguments;
+        let clients = arguments.clients_of_one();
         let inner: Box<dyn Subject> = match contender.engine.server() {
             None => {
                 let threads = threads || contender.engine.name != SEVERAL;

@@ -98,14 +98,14 @@ impl Session<'_> {
             proved.hello = Some(hello);
             let subject = self.maker.subject(contender, arguments)?;
             let label = &contender.label;
-            let numbers = [arguments.commits, arguments.clients].map(|number| number.to_string());
+            let numbers = [arguments.commits, arguments.clients_of_one()].map(|number| number.to_string());
             let again =
                 ["--with", label, "--commits", &numbers[0], "--clients", &numbers[1]].map(String::from);
             let threads = arguments.threads.then(|| "--threads".to_owned());
             let again = again.into_iter().chain(threads).collect();
             self.prove(label, label, subject.as_ref(), again)
         });
-        take(&mut proved, proof, (self.context.storage, self.seed, arguments.clients));
+        take(&mut proved, proof, (self.context.storage, self.seed, arguments.clients_of_one()));
         proved
     }
 
