@@ -51,11 +51,11 @@ fn code(error: &Error) -> Option<i32> {
     error.downcast_ref().map(|error: &SqliteSays| error.code)
 }
 
-/// How each session opens the database.
+/// The way in which each session opens the database.
 struct Opening {
     /// SQLite's name of it.
     location: PathBuf,
-    /// Whether more than one connection sees the same data.
+    /// True if more than one connection sees the same data.
     is_file: bool,
     settings: OnConnect,
 }
@@ -67,7 +67,7 @@ struct Sqlite {
     first: Option<Client>,
 }
 
-/// A client: a connection of its own.
+/// A client, which has one connection.
 struct Client {
     connection: Connection,
     opening: Arc<Opening>,

@@ -102,7 +102,7 @@ impl Access for Postgres {
         let (client, connection) = connected.map_err(said).with_context(|| {
             format!("cannot connect to the database '{database}' of {}", self.server.host)
         })?;
-        // What ends the connection is reported by the call that finds it ended.
+        // The call that finds the connection ended reports the reason.
         runtime.spawn(async move { connection.await.ok() });
         Ok(Session { runtime, client, variant: self.variant })
     }
