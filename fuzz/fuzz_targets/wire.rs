@@ -5,7 +5,7 @@
 use dyno_wire::{Ask, Conversation, Obstacle, PeerRole, WireProtocol};
 use libfuzzer_sys::fuzz_target;
 
-/// What is asked in bytes that are heard in pieces of at most a size.
+/// The requests in bytes that are heard in pieces of at most a size.
 fn asked(protocol: WireProtocol, mut talk: &[u8], size: usize) -> (Vec<Ask>, Option<Obstacle>) {
     let mut conversation = Conversation::new(protocol);
     let mut asked = Vec::new();

@@ -86,7 +86,7 @@ fn flushes_and_bytes_are_counted_as_system_calls_show_them() {
     assert!(flushes[0] >= 20.0 && flushes[1] == 0.0, "{flushes:?}");
     assert!(calls[0] >= calls[1] + flushes[0] && written[0] > 10.0 * 4096.0, "{calls:?} {written:?}");
     assert!(allocations[0] > 0.0, "{allocations:?}");
-    // What the kernel counts is shown, and no difference of it is claimed.
+    // The kernel's counts are shown, and no difference of them is claimed.
     let faults = &verdict["verdict"]["tests"][0]["counts"].as_array().unwrap().clone();
     let faults = faults.iter().find(|measure| measure["event"] == "page_faults").unwrap();
     assert_eq!(faults["cells"][1]["difference"]["difference"], "none");

@@ -9,7 +9,7 @@ use super::start::{Argument, filled_text, templates};
 /// The fewest and the most nodes of a cluster on one machine.
 const NODES: std::ops::RangeInclusive<u32> = 2..=9;
 
-/// What servers of an engine need to become nodes of a cluster. Texts may name places in braces: `{address}` (of the
+/// The needs of an engine's servers as nodes of a cluster. Texts may name places in braces: `{address}` (of the
 /// node), `{first}` (the address of the first node) and `{addresses}` (of all, with commas between them).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,7 +35,7 @@ pub struct ClusterStart {
     /// Statements by which a new connection waits until its node has applied what was committed before.
     #[serde(default)]
     pub catch_up: Vec<String>,
-    /// How a replica becomes the leader; `None` where every node is one.
+    /// The way in which a replica becomes the leader; `None` where every node is one.
     pub failover: Option<Failover>,
 }
 
@@ -52,7 +52,7 @@ pub struct NodeFile {
     pub others_only: bool,
 }
 
-/// How a replica becomes the leader.
+/// The way in which a replica becomes the leader.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failover {

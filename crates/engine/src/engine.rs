@@ -319,7 +319,7 @@ impl Engine {
         })
     }
 
-    /// What its servers need to be nodes of a cluster; `None` if it is none.
+    /// The needs of its servers as nodes of a cluster; `None` of an engine of single servers.
     pub fn cluster(&self) -> Option<&ClusterStart> {
         self.server.as_ref()?.cluster.as_ref()
     }

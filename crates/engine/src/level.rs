@@ -22,7 +22,7 @@ pub(super) struct Rule {
     pub link: Option<String>,
     pub caveat: Option<String>,
     pub hole: Option<Hole>,
-    /// How many nodes may be lost for good; absent where the engine is no cluster.
+    /// The number of nodes that may be lost for good; absent where the engine is no cluster.
     pub nodes: Option<NodesLost>,
 }
 

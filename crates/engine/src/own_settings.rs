@@ -1,5 +1,5 @@
-//! Settings of dyno, which every contender has: dyno removes them from the engine's settings and passes their meaning to
-//! the runner with each test.
+//! Settings of dyno, which every contender has: dyno removes them from the engine's settings and passes their meaning
+//! to the runner with each test.
 
 use super::cluster::ClusterStart;
 use anyhow::{Context, Result, bail, ensure};
@@ -133,7 +133,7 @@ impl OwnSettings {
         Ok(own)
     }
 
-    /// The shape of an engine's cluster; `None` of an engine that is none.
+    /// The shape of an engine's cluster; `None` of an engine of single servers.
     ///
     /// # Errors
     /// The engine cannot have it.

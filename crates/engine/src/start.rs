@@ -60,7 +60,7 @@ pub struct Start {
     pub memory: Memory,
     /// The limit on the number of its clients.
     pub clients: Clients,
-    /// What its servers need to be nodes of a cluster; `None` for an engine of one server.
+    /// The needs of its servers as nodes of a cluster; `None` of an engine of single servers.
     pub cluster: Option<ClusterStart>,
     /// The way that it gets the key by which it encrypts; `None` if it has no encryption.
     pub key: Option<KeyGift>,

@@ -1,10 +1,11 @@
 //! The marks of a section for a program around the runner that counts: callgrind, or a tracer of system calls.
 //!
-//! callgrind simulates a processor and counts what it executes, to the digit. It collects nothing until this asks it to, by a
-//! sequence of instructions that does nothing on a processor (valgrind.h and callgrind.h of Valgrind 3.19 describe them), and
-//! writes the counts of each section to a file. A tracer lists all system calls; one with a name of its own stands where a
-//! section begins and where it ends. The kernel's counts of page faults and context switches need no program around the runner:
-//! this writes them to a file. dyno reads these files after the trial, so that a section adds nothing to the runner's memory.
+//! callgrind simulates a processor and counts what it executes, to the digit. It collects nothing until this asks it
+//! to, by a sequence of instructions that does nothing on a processor (valgrind.h and callgrind.h of Valgrind 3.19
+//! describe them), and writes the counts of each section to a file. A tracer lists all system calls; one with a special
+//! name stands where a section begins and where it ends. The kernel's counts of page faults and context switches need
+//! no program around the runner: this writes them to a file. dyno reads these files after the trial, so that a section
+//! adds nothing to the runner's memory.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -47,8 +48,9 @@ impl Counting {
         }
     }
 
-    /// Begins to count, as the last thing before the clock starts, and returns whether it does. The counters of `/proc` are then
-    /// not read: what they say takes a text of another length each time, which shifts what is allocated after it.
+    /// Begins to count, as the last thing before the clock starts, and returns whether it does. The counters of `/proc`
+    /// are then not read: what they say takes a text of another length each time, which shifts what is allocated after
+    /// it.
     #[inline]
     pub fn begin(&self) -> bool {
         match self {
@@ -130,7 +132,8 @@ fn usage() -> (u64, u64) {
 #[cfg(target_arch = "x86_64")]
 fn request(what: usize) {
     let arguments = [what, 0, 0, 0, 0, 0];
-    // SAFETY: the rotations leave rdi as it was, and the exchange rbx. Callgrind reads `arguments` and writes rdx alone.
+    // SAFETY: the rotations leave rdi as it was, and the exchange rbx. Callgrind reads `arguments` and writes rdx
+    // alone.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",
@@ -161,15 +164,13 @@ mod tests {
 
     #[test]
     fn the_kernel_counts_the_pages_of_a_section() {
-        let file = env::temp_dir().join(format!("dyno-usage-{}", std::process::id()));
-        File::create(&file).unwrap();
-        let counting = Counting::Kernel(KernelCounts::open(file.to_str().unwrap()).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let counting = Counting::Kernel(KernelCounts::open(file.path().to_str().unwrap()).unwrap());
         assert!(counting.begin());
         let memory = std::hint::black_box(vec![1_u8; 16 << 20]);
         assert!(counting.end());
         drop(memory);
-        let text = std::fs::read_to_string(&file).unwrap();
-        std::fs::remove_file(&file).unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
         let faults: u64 = text.split(['=', ' ']).nth(1).unwrap().parse().unwrap();
         assert!(faults > 0, "{text}");
     }

@@ -31,7 +31,8 @@ impl Gauge {
         Gauge { counters: Counters::open(), server: server.map(Server::new), counting: Counting::here() }
     }
 
-    /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before they do.
+    /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before
+    /// they do.
     pub fn prepare(&self) -> Ready {
         let server = self.server.as_ref().and_then(Server::prepare);
         self.counters.prepare();

@@ -1,5 +1,5 @@
-//! All of dyno that touches the machine: what it is and what disturbs on it, where processes run, servers, keys, mounts,
-//! the proofs of encryption, trials, and the run that puts them in turn.
+//! All of dyno that touches the machine: what it is and what disturbs on it, where processes run, servers, keys,
+//! mounts, the proofs of encryption, trials, and the run that puts them in turn.
 //!
 //! It measures and writes down. What a record means is the business of `dyno_verdict`, which is not linked here.
 

@@ -6,24 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use dyno_engine::{Contender, Protocol};
+use dyno_engine::Contender;
 use dyno_plan::Plan;
 use dyno_plan::traffic::{TrafficPart, split};
 use dyno_protocol::Sample;
 use dyno_record::{SentStatement, TrafficCounts, TrafficRecord};
-use dyno_wire::{Obstacle, Recording, SentText, Traffic, WireProtocol, count};
+use dyno_wire::{Obstacle, Recording, SentText, Traffic, count};
 
 use crate::run::Observer;
 use crate::scratch::Scratch;
-use crate::trial::{Outcome, Servers, Trial, TrialOptions};
+use crate::trial::{Outcome, Servers, Trial, TrialOptions, wire_protocol};
 
 /// The number of trials that count: more than one, so that a driver is found that does not do the same each time.
 const PASSES: usize = 2;
 /// The time that is added to each round trip: a client that sends on without waiting does so before an answer comes,
 /// and one that waits is seen to.
 const ROUND_TRIP: Duration = Duration::from_millis(4);
-/// How much earlier the clients of a mix may begin than the thread that reads the clock, in nanoseconds. Whatever they sent
-/// before, such as the last preparation, was sent a round trip earlier.
+/// The time by which clients of a mix may begin before the thread that reads the clock, in nanoseconds. Whatever they
+/// sent before, such as the last preparation, was sent a round trip earlier.
 const EARLY_NS: u64 = 3_000_000;
 /// The most statements of a record, and the most letters of each.
 const STATEMENTS: usize = 30;
@@ -54,6 +54,9 @@ impl TrafficCounter<'_> {
                 return Ok(Vec::new());
             }
             let pass = self.pass(contender, observer)?;
+            if pass.is_empty() {
+                break;
+            }
             records = match records.is_empty() {
                 true => pass,
                 false => records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect(),
@@ -82,10 +85,6 @@ impl TrafficCounter<'_> {
         self.conduct.serve(contender, &mut job, served, self.servers)?;
         let trial = self.conduct.run_tidily(contender, &job, Some(served), |_| {})?;
         trial.left.iter().for_each(|left| observer.warn(left));
-        let protocol = match served.speaks {
-            Protocol::Postgres => WireProtocol::Postgres,
-            Protocol::MySql => WireProtocol::MySql,
-        };
         let is_mix = |id: &str| {
             parts
                 .iter()
@@ -93,7 +92,7 @@ impl TrafficCounter<'_> {
         };
         let windows: Vec<_> =
             trial.samples.iter().map(|sample| window(sample, is_mix(&sample.test))).collect();
-        let counted = count(&recording, protocol, &windows);
+        let counted = count(&recording, wire_protocol(served.speaks), &windows);
         let parts = parts.iter().filter(|part| self.is_shown(part));
         Ok(parts.map(|part| record(part, &trial, counted.as_deref())).collect())
     }
@@ -110,7 +109,7 @@ fn window(sample: &Sample, is_mix: bool) -> RangeInclusive<u64> {
     section.began_ns.saturating_sub(early)..=section.began_ns + section.nanoseconds
 }
 
-/// What is known of a part after a trial.
+/// The record of a part after a trial.
 fn record(part: &TrafficPart, trial: &Trial, counted: Option<&[Traffic]>) -> TrafficRecord {
     let record =
         TrafficRecord { test: part.test.clone(), class: part.class.clone(), ..TrafficRecord::default() };

@@ -6,12 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dyno_inputs::Cells;
-use dyno_protocol::{Job, MixWork, StepFile, Test, Work};
+use dyno_protocol::{Job, MixWork, STEP_CLASS, StepFile, Test, Work};
 
 /// The operations of a class that are counted, where it has as many.
 const OPERATIONS: usize = 50;
-/// The place of a step's class in its bytes, and the place behind it.
-const CLASS: std::ops::Range<usize> = 8..16;
 
 /// A part of such a job, of which there is one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +21,7 @@ pub struct TrafficPart {
     /// The test of the job that is counted, by its id.
     pub counted: String,
     /// The test of the job, by its id, whose counts are subtracted: it does the first of the same operations, in a
-    /// session of its own. So what a session does once, such as preparing, is left out.
+    /// separate session. So what each session does once, such as preparing, cancels out.
     pub without: Option<String>,
     /// The number of operations that remain; none: as many as the test reports.
     pub operations: Option<u64>,
@@ -68,16 +66,16 @@ pub fn split(job: &Job, folder: &Path) -> Result<(Vec<Test>, Vec<TrafficPart>)> 
     Ok((tests, parts))
 }
 
-/// The steps of a mix by class, at most so many that both parts have their operations. They are due at once.
+/// The steps of a mix by class, at most as many as both parts need. They are due at once.
 fn of_classes(mix: &MixWork) -> Result<Vec<Vec<Vec<u8>>>> {
     let mut classes = vec![Vec::new(); mix.classes.len()];
     let width = mix.step_bytes();
     for file in &mix.steps {
         let cells = Cells::load(&file.file, file.count, width)?;
         for step in cells.all().iter() {
-            let class = step[CLASS].try_into().map(u64::from_le_bytes).unwrap_or_default() as usize;
+            let class = step[STEP_CLASS].try_into().map(u64::from_le_bytes).unwrap_or_default() as usize;
             if let Some(steps) = classes.get_mut(class).filter(|steps| steps.len() < 2 * OPERATIONS) {
-                steps.push([&[0; CLASS.start][..], &step[CLASS.start..]].concat());
+                steps.push([&[0; STEP_CLASS.start][..], &step[STEP_CLASS.start..]].concat());
             }
         }
     }

@@ -37,8 +37,8 @@ pub struct Job {
     /// connection that is opened later leaves out what the first one was refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_connect: Vec<JobStatement>,
-    /// The queries whose rows the runner sends in `hello`, as they are; what they mean is for dyno to say. Of engines without
-    /// SQL the names of settings that the runner reports whether they are asked for or not.
+    /// The queries whose rows the runner sends in `hello`, as they are; what they mean is for dyno to say. Of engines
+    /// without SQL the names of settings that the runner reports whether they are asked for or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_back: Vec<ReadBackQuery>,
     /// Queries for the size of the database in bytes: the first that the engine does not refuse counts. Empty if the

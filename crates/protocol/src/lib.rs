@@ -27,7 +27,8 @@ pub use job::{
 };
 pub use mix::{
     CONNECT, ClientPart, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery,
-    Pause, Purpose, QueryProtocol, STEP_HEAD, StepField, StepFile, StepKind, StepList, TimeWindow,
+    Pause, Purpose, QueryProtocol, STEP_CLASS, STEP_HEAD, StepField, StepFile, StepKind, StepList,
+    TimeWindow,
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};

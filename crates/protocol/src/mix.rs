@@ -301,6 +301,8 @@ pub const CONNECT: &str = "connect";
 
 /// Bytes of a step before its fields.
 pub const STEP_HEAD: u64 = 16;
+/// The place of a step's class among them, behind the moment at which the step is due; both are little-endian.
+pub const STEP_CLASS: std::ops::Range<usize> = 8..16;
 
 impl MixWork {
     /// The time that an operation of a class, by position, may wait for locks, in nanoseconds.

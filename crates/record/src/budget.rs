@@ -1,4 +1,4 @@
-//! How the time of a test's section divides: on processors, and waiting for what.
+//! The division of the time of a test's section: on processors, and waiting for each cause.
 //!
 //! The parts are facts of one pass that is no measured trial. They add up to the section's time, because what cannot
 //! be placed is a part as well.
@@ -25,9 +25,9 @@ pub struct TimeBudget {
     /// Waiting for another thread (a futex), for a lock on a file, or asleep before the next try, where there are
     /// several clients.
     pub lock_ns: u64,
-    /// What could not be placed.
+    /// The rest, which could not be placed.
     pub unplaced_ns: u64,
-    /// How many times dyno looked at the threads within the section. The parts that are waits of calls rest on them.
+    /// The number of looks at the threads within the section. The parts that are waits of calls rest on them.
     pub looks: u64,
     /// The number of client threads over which the parts are means.
     pub clients: u64,

@@ -39,7 +39,7 @@ pub struct Class {
     /// A known hole in the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
-    /// How many nodes may be lost for good; 0 of a database that is no cluster.
+    /// The number of nodes that may be lost for good; 0 of a database that is no cluster.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nodes_lost: u32,
     /// The isolation between transactions; absent in runs without tests in which many clients work at once.

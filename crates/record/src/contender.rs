@@ -80,7 +80,7 @@ pub struct ContenderRecord {
     /// The histories of probes of its isolation; empty of runs in which one client works at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeRecord>,
-    /// What it and its server said to each other, where that was counted.
+    /// The traffic between it and its server, where that was counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficRecord>,
     /// By which share its runner was made slower, to find out which differences the machine can show; absent where its

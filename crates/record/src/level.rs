@@ -68,7 +68,8 @@ pub enum Hole {
     TornPages,
 }
 
-/// How many nodes of a cluster may be lost for good, whichever they are, before an acknowledged commit may be.
+/// The number of nodes of a cluster that may be lost for good, whichever they are, before an acknowledged commit may
+/// be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeLoss {
     /// The number that may be lost.
@@ -107,7 +108,7 @@ pub struct Safety {
     /// A known hole in the level, which the caveat describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole: Option<Hole>,
-    /// How many nodes may be lost for good; absent of a database that is no cluster.
+    /// The number of nodes that may be lost for good; absent of a database that is no cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeLoss>,
     /// The result of `dyno prove` for the same build with the same settings on the same file system.

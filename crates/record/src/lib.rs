@@ -130,7 +130,7 @@ pub struct Run {
     /// The CPUs on which the measured processes were asked to run.
     #[serde(default)]
     pub wanted: Wanted,
-    /// What a run of `dyno challenge` was given that should not matter; absent in every other run.
+    /// The changes of a run of `dyno challenge` that should not matter; absent in every other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Circumstances>,
     /// The processors that were used, and the priority.
@@ -211,8 +211,8 @@ pub struct Schedule {
     /// True if there are trials, after the measured ones, in which a program around the runner counts what it does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
-    /// True if there is a trial of each contender, after the measured ones, in which dyno looks at what its threads wait
-    /// for.
+    /// True if there is a trial of each contender, after the measured ones, in which dyno looks at what its threads
+    /// wait for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub why: bool,
     /// True if dyno counts, before the first block, what contenders and their servers say to each other.

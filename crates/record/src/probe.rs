@@ -17,7 +17,7 @@ pub struct ProbeRecord {
     /// The notes of the committed transactions, a row each; what is in it depends on the probe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Vec<Value>>,
-    /// The reason that there is none.
+    /// The reason that it has no history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! The quantities that are measured, with their units and directions.
 //!
-//! Statistics see one kind of number: it is positive, and less of it is better. So they need neither unit nor direction,
-//! and a further quantity changes none of them. A rate is judged by the time that its work took, and turned over where
-//! it is shown.
+//! Statistics see one kind of number: it is positive, and less of it is better. So they need neither unit nor
+//! direction, and a further quantity changes none of them. A rate is judged by the time that its work took, and turned
+//! over where it is shown.
 
 use std::fmt;
 
@@ -67,7 +67,8 @@ impl Quantity {
         !matches!(self, Quantity::Count { .. })
     }
 
-    /// True if it is a count that depends on what else the machine does, so that equal ones of two trials prove nothing.
+    /// True if it is a count that depends on what else the machine does, so that equal ones of two trials prove
+    /// nothing.
     pub fn is_by_chance(&self) -> bool {
         matches!(self, Quantity::Count { event } if BY_CHANCE.contains(&event.as_str()))
     }

@@ -1,9 +1,9 @@
-//! What clients and servers said to each other, counted by a proxy between them.
+//! The traffic between clients and servers, counted by a proxy between them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What went over the wire for the operations of one class of a test, or for all of a test without classes.
+/// The traffic for the operations of one class of a test, or for all of a test without classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficRecord {
     /// The test, by its id.
@@ -19,10 +19,10 @@ pub struct TrafficRecord {
     /// The statements executed in the last pass, in the order in which each was first executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<SentStatement>,
-    /// Why statements and preparations could not be read, in words; their counts then mean nothing.
+    /// The reason, in words, that statements and preparations could not be read; their counts then mean nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// Why there are no counts.
+    /// The reason that there are no counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -30,17 +30,17 @@ pub struct TrafficRecord {
 /// The counts of one pass, for all of its operations together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficCounts {
-    /// How often the client waited: it sent something, and received something before it sent more.
+    /// The number of times that the client waited: it sent something, and received something before it sent more.
     pub round_trips: u64,
-    /// How often it sent bytes; what it wrote in quick succession counts as one.
+    /// The number of times that it sent bytes; writes in quick succession count as one.
     pub sends: u64,
     /// The bytes that it sent.
     pub sent_bytes: u64,
     /// The bytes that it received.
     pub received_bytes: u64,
-    /// How often it had a statement prepared.
+    /// The number of statements that it had prepared.
     pub prepares: u64,
-    /// How often it had a statement executed.
+    /// The number of statements that it had executed.
     pub executed: u64,
 }
 
@@ -49,6 +49,6 @@ pub struct TrafficCounts {
 pub struct SentStatement {
     /// The first text of those that differ by numbers and quoted texts alone.
     pub text: String,
-    /// How often it was executed.
+    /// The number of times that it was executed.
     pub count: u64,
 }

@@ -22,7 +22,7 @@ pub struct TrialRecord {
     /// counts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub counted: bool,
-    /// Whether dyno looked at what the threads waited for; it then takes no part in any figure but the budgets.
+    /// True if dyno looked at what the threads waited for; it then takes no part in any figure but the budgets.
     #[serde(default, skip_serializing_if = "is_false")]
     pub watched: bool,
     /// The start of the trial, in nanoseconds since the run began.
@@ -112,7 +112,7 @@ pub struct SampleRecord {
     /// The time of the metronome between these slices, in nanoseconds: the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_ns: Option<f64>,
-    /// How the section's time divides, where dyno looked.
+    /// The division of the section's time, where dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeBudget>,
 }

@@ -47,8 +47,8 @@ impl<'a> Clock<'a> {
         self.time_from(self.gauge.before(), work)
     }
 
-    /// Gets the counters ready before clients are let go. Those of clients that do not warm up are read here: once hundreds of
-    /// them are at work, a thread that reads is kept from its next call for a large part of the section.
+    /// Gets the counters ready before clients are let go. Those of clients that do not warm up are read here: once
+    /// hundreds of them are at work, a thread that reads is kept from its next call for a large part of the section.
     pub fn count(&self, warms_up: bool) -> Counted {
         let ready = self.gauge.prepare();
         if warms_up { Counted::Ready(ready) } else { Counted::Read(self.gauge.before_by(&ready)) }

@@ -1,4 +1,4 @@
-//! What became of the claims of a run under changed circumstances, as text.
+//! The claims of a run under changed circumstances, as text.
 
 use dyno_record::Circumstances;
 use dyno_verdict::{Challenge, ChallengedOrder, ClaimedOrder};
@@ -19,7 +19,7 @@ pub struct ChangedRun {
     pub cpus: String,
     /// The folder of its databases, without what the circumstances added.
     pub folder: String,
-    /// What was changed besides.
+    /// The other changes.
     #[serde(flatten)]
     pub circumstances: Circumstances,
 }
@@ -60,7 +60,7 @@ pub fn render(challenge: &Challenge, runs: &[ChangedRun]) -> String {
     text
 }
 
-/// What the counts are, and what they do not show.
+/// The meaning of the counts, and their limits.
 const NOTES: [&str; 2] = [
     "Changed were the size of the runners' environment, whether the kernel puts their memory at random addresses, the order of \
      the trials, the folder of the databases, and the CPUs where there are several to choose from. All of these change at once \

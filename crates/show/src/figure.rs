@@ -94,8 +94,8 @@ pub fn ratio_of(quantity: &Quantity, cell: &Cell, detail: Detail) -> String {
     }
 }
 
-/// A ratio of counts: a small difference as it is, since each is one. Counts that do not repeat have no interval, and there is
-/// no ratio to a count of zero.
+/// A ratio of counts: a small difference as it is, since each is one. Counts that do not repeat have no interval, and
+/// there is no ratio to a count of zero.
 pub fn counts_ratio(ratio: Option<&Ratio>, difference: Option<Difference>) -> String {
     const SMALL: f64 = 0.1;
     let Some(ratio) = ratio else {

@@ -6,7 +6,7 @@ use dyno_verdict::{About, ChangePoint, HistoryLine, SuiteHistory};
 
 use super::grid::Grid;
 use super::views::sustained::words;
-use super::{measure, notes, plain, units};
+use super::{cut, measure, notes, plain, units};
 
 /// The width of the field of dots, in columns.
 const FIELD: usize = 40;
@@ -25,10 +25,7 @@ pub struct Listed {
 /// The runs, the oldest first.
 pub fn list(runs: &[Listed]) -> String {
     let rows = runs.iter().enumerate().map(|(place, listed)| {
-        let mut contenders = listed.contenders.join(", ");
-        if contenders.chars().count() > 34 {
-            contenders = contenders.chars().take(33).chain(['…']).collect();
-        }
+        let contenders = cut(&listed.contenders.join(", "), 34);
         vec![(place + 1).to_string(), listed.name.clone(), contenders, listed.about.blocks.to_string()]
     });
     let header = ["", "run", "contenders", "trials"].map(String::from).to_vec();

@@ -26,3 +26,16 @@ pub fn wrapped(text: &str, first: &str, rest: &str) -> String {
     let options = textwrap::Options::new(width().min(WIDTH)).initial_indent(first).subsequent_indent(rest);
     textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
 }
+
+/// The beginning of a text, at most `longest` characters with the ellipsis that stands for the rest.
+pub fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some(_) => text.chars().take(longest.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// A text in one line, likewise.
+pub(crate) fn cut_line(text: &str, longest: usize) -> String {
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), longest)
+}

@@ -30,7 +30,7 @@ mod views;
 pub use csv_lines::render as render_csv;
 pub use formula::{without_formula, without_formulas};
 pub use json::{pretty, render as render_json};
-pub use layout::{WIDTH, set_width, width, wrapped};
+pub use layout::{WIDTH, cut, set_width, width, wrapped};
 pub use markdown::escape as escape_markdown;
 pub use paint::{TablePart, paint};
 pub use plain::plain;

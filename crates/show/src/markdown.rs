@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 
-/// What is concluded, the tables and the notes below them.
+/// The conclusions, the tables and the notes below them.
 pub fn comparison(conclusions: &[String], grids: &[Grid], legend: &[String]) -> String {
     let first = (!conclusions.is_empty()).then(|| list(conclusions));
     let mut parts: Vec<String> = first.into_iter().chain(grids.iter().map(table)).collect();

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::grid::Grid;
-use crate::layout::width as limit;
+use crate::layout::{cut, width as limit};
 
 /// The shorter length, for when it saves a second table.
 pub(crate) const SHORT_TITLE: usize = 24;
@@ -49,9 +49,7 @@ pub fn plain(grid: &Grid) -> String {
 /// The same with titles of a few letters at most.
 pub(crate) fn cut_titles(mut grid: Grid, longest: usize) -> Grid {
     for row in &mut grid.rows {
-        if row[1].chars().count() > longest {
-            row[1] = row[1].chars().take(longest - 1).chain(['…']).collect();
-        }
+        row[1] = cut(&row[1], longest);
     }
     grid
 }

@@ -1,4 +1,4 @@
-//! Whether the orders that a run claims are there again in runs of the same work under changed circumstances.
+//! The orders that a run claims, held against runs of the same work under changed circumstances.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::Verdict;
 use crate::statistics::{Difference, Ratio};
 
-/// What became of the claims of a run.
+/// The claims of a run, each with its outcomes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenge {
     /// The name of the suite.
@@ -47,13 +47,13 @@ pub enum ClaimedOrder {
     Slower,
 }
 
-/// What a changed run shows of a claim.
+/// The outcome of a claim in a changed run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChallengeOutcome {
     /// The order that it shows, by the same rule as the run that claims; absent where it shows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<ClaimedOrder>,
-    /// The ratio of their times; absent where there is none.
+    /// The ratio of their times; absent where the run has no such ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 }

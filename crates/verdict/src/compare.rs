@@ -90,7 +90,7 @@ pub struct CellComparison {
     /// The reason that there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
-    /// What is known of the answers in both runs.
+    /// The state of the answers in both runs.
     #[serde(default)]
     pub answers: CheckedAnswers,
 }

@@ -1,14 +1,14 @@
 //! Counts of events against each other.
 //!
-//! Counts that repeat to the digit have no scatter that could make a difference by chance: each difference is one. Of the
-//! others the spread is shown, and no difference is claimed.
+//! Counts that repeat to the digit have no scatter that could make a difference by chance: each difference is one. Of
+//! the others the spread is shown, and no difference is claimed.
 
 use dyno_record::Quantity;
 
 use crate::statistics::{Difference, Interval, NoDifference, Ratio, median};
 
-/// The counts of a contender, one for each trial that counted, against those of another: the ratio of their medians, and
-/// what it shows. There is no ratio to a count of zero, but there is a difference.
+/// The counts of a contender, one for each trial that counted, against those of another: the ratio of their medians,
+/// and what it shows. There is no ratio to a count of zero, but there is a difference.
 pub(crate) fn compare_counts(
     quantity: &Quantity,
     counts: &[f64],

@@ -66,7 +66,8 @@ fn number(quantity: &Quantity, sample: &SampleRecord) -> Option<f64> {
 }
 
 /// The response time that this share of a class's operations stayed within. Those that failed count as the slowest, and
-/// those that were not done at the end with what they had waited. The longest response time is not of those that failed.
+/// those that were not done at the end with what they had waited. The longest response time is not of those that
+/// failed.
 fn response(class: &Class, share: f64) -> Option<f64> {
     let waited = class.waited()?;
     if share >= 1.0 {
@@ -166,8 +167,8 @@ pub(crate) fn failed_in(run: &Run, contender: usize, test: &str) -> bool {
     its.filter(|trial| trial.failure.is_some()).any(|trial| !has_sample(trial) || !stands(run, trial))
 }
 
-/// All samples of a contender in a test but those of the warm-up block, each with its block. Where a rate is sought there
-/// are none: each trial has another.
+/// All samples of a contender in a test but those of the warm-up block, each with its block. Where a rate is sought
+/// there are none: each trial has another.
 fn measured<'a>(
     run: &'a Run,
     contender: usize,

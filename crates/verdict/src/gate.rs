@@ -1,4 +1,5 @@
-//! The gate of a run or of two: whether anything is worse by more than is allowed, and whether the samples can decide that.
+//! The gate of a run or of two: whether anything is worse by more than is allowed, and whether the samples can decide
+//! that.
 
 mod limit;
 
@@ -38,13 +39,13 @@ struct GatedFigure {
     difference: Option<Difference>,
     /// The fewest trials on which it rests.
     trials: usize,
-    /// Why the figure does not count.
+    /// The reason that the figure does not count.
     missing: Option<String>,
 }
 
 impl Gate {
-    /// Holds every test of a run against limits. A comparison passes only if its interval excludes what is not allowed; one
-    /// that has no ratio, because an answer is wrong or a trial failed, exceeds every limit.
+    /// Holds every test of a run against limits. A comparison passes only if its interval excludes what is not allowed;
+    /// one that has no ratio, because an answer is wrong or a trial failed, exceeds every limit.
     pub fn of_run(verdict: &Verdict, limits: &[GateLimit]) -> Gate {
         let mut gate = Gate::new(limits, MIN_BLOCKS);
         for test in &verdict.tests {

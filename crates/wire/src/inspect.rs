@@ -1,4 +1,5 @@
-//! What a proxy asks before it passes bytes on: a recorder keeps them, and a proof of failures withholds them.
+//! The inspector that a proxy asks before it passes bytes on: a recorder keeps them, and a proof of failures withholds
+//! them.
 
 use std::fmt::Debug;
 
@@ -11,7 +12,7 @@ pub enum PeerRole {
     Server,
 }
 
-/// What becomes of bytes.
+/// The fate of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {
     /// They are passed on.

@@ -21,4 +21,4 @@ pub use endpoint::ServerPlace;
 pub use inspect::{Inspector, Passage, PeerRole};
 pub use proxy::Proxy;
 pub use recording::Recording;
-pub use traffic::{SentText, Traffic, count};
+pub use traffic::{SentText, Traffic, count, without_values};

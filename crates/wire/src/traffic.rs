@@ -8,22 +8,22 @@ use crate::decode::{Ask, Conversation, Obstacle, WireProtocol};
 use crate::inspect::PeerRole;
 use crate::recording::{RecordedRead, Recording};
 
-/// What went over all connections in a window of time.
+/// The traffic of all connections in a window of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How often the client waited: it sent something, and received something before it sent more.
+    /// The number of times that the client waited: it sent something, and received something before it sent more.
     pub round_trips: u64,
-    /// How often it sent bytes: what it writes at once, or in quick succession, counts as one.
+    /// The number of times that it sent bytes: writes in quick succession count as one.
     pub sends: u64,
     /// The bytes that it sent.
     pub sent_bytes: u64,
     /// The bytes that it received.
     pub received_bytes: u64,
-    /// How often it had a statement prepared.
+    /// The number of statements that it had prepared.
     pub prepares: u64,
     /// The statements that it had executed.
     pub statements: Vec<SentText>,
-    /// Why a connection could not be read; then there are no prepares and no statements of it.
+    /// The reason that a connection could not be read; then there are no prepares and no statements of it.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -33,19 +33,19 @@ pub struct Traffic {
 pub struct SentText {
     /// The text.
     pub text: Arc<str>,
-    /// How often it was executed.
+    /// The number of times that it was executed.
     pub count: u64,
     /// The text without numbers and quoted texts.
     pattern: String,
 }
 
 impl Traffic {
-    /// How many statements the client had executed.
+    /// The number of statements that the client had executed.
     pub fn executed(&self) -> u64 {
         self.statements.iter().map(|statement| statement.count).sum()
     }
 
-    /// What there is beyond another window's traffic, which is a part of the same work.
+    /// The traffic beyond that of another window, which is a part of the same work.
     #[must_use]
     pub fn beyond(&self, part: &Traffic) -> Traffic {
         let statements = self.statements.iter().map(|statement| {
@@ -144,7 +144,7 @@ impl Counting {
 }
 
 /// A statement in which each number and each quoted text is a question mark.
-fn without_values(text: &str) -> String {
+pub fn without_values(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     let mut in_word = false;

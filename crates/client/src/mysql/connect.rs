@@ -22,8 +22,8 @@ const LONGEST_PATH: usize = 107;
 /// Error: the user may not do that with a database.
 const DATABASE_ACCESS_DENIED: u32 = 1044;
 
-/// Connects to a server and to the database of its URL, if it names one. LOAD DATA LOCAL is allowed only if `loads_data`
-/// is set.
+/// Connects to a server and to the database of its URL, if it names one. LOAD DATA LOCAL is allowed only if
+/// `loads_data` is set.
 pub fn connect(api: &Arc<Api>, server: &Server, loads_data: bool) -> Result<Connection> {
     let options = Options::parse(&server.options)?;
     let connected = attempt(api, server, &options, loads_data);

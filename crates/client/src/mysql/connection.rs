@@ -23,8 +23,8 @@ pub struct Connection {
     waiting: Option<WaitingCalls>,
 }
 
-// SAFETY: both libraries let any thread use a connection, if only one does at a time; nothing else has a part of it, and
-// their functions may be called from any thread.
+// SAFETY: both libraries let any thread use a connection, if only one does at a time; nothing else has a part of it,
+// and their functions may be called from any thread.
 unsafe impl Send for Connection {}
 
 /// The error of a failed call, from the server or from the library.

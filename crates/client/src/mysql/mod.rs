@@ -1,9 +1,9 @@
 //! MariaDB, MySQL and what speaks their protocol, by libmariadb or libmysqlclient.
 //!
 //! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
-//! by them through `login`, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows what values are,
-//! `infile` is the file that LOAD DATA reads, `read` reads tables back, `waiting` leaves the wait
-//! for an answer to a function.
+//! by them through `login`, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows
+//! what values are, `infile` is the file that LOAD DATA reads, `read` reads tables back, `waiting` leaves the wait for
+//! an answer to a function.
 
 mod api;
 mod column;

@@ -1,7 +1,8 @@
-//! A connection whose thread does other work while the server's answer is not there: libmariadb's calls that do not block.
+//! A connection whose thread does other work while the server's answer is not there: libmariadb's calls that do not
+//! block.
 //!
-//! Each is in two parts. `_start` begins, and returns what the call waits for on the socket, or 0 once it is done; `_cont`
-//! goes on with what has come. libmysqlclient has none for prepared statements.
+//! Each is in two parts. `_start` begins, and returns what the call waits for on the socket, or 0 once it is done;
+//! `_cont` goes on with what has come. libmysqlclient has none for prepared statements.
 
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::os::fd::BorrowedFd;

@@ -18,7 +18,7 @@ pub struct FaultInjector {
     progress: Mutex<FaultProgress>,
 }
 
-/// How far clients are.
+/// The progress of the clients.
 #[derive(Debug)]
 struct FaultProgress {
     conversations: HashMap<u64, Conversation>,
@@ -49,12 +49,12 @@ impl FaultInjector {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).failed.is_some()
     }
 
-    /// What becomes of a request in whose transaction it fails.
+    /// The fate of a request in whose transaction it fails.
     fn strike(&self, progress: &FaultProgress) -> Passage {
         match self.fault {
             DriverFault::CutBefore => Passage::Cut,
             DriverFault::Restart => {
-                // Where the other end is gone, the trial is over.
+                // If the other end is gone, the trial is over.
                 let _ = progress.restart.0.send(());
                 let _ = progress.restart.1.recv();
                 Passage::Pass

@@ -1,7 +1,7 @@
-//! What a driver's user meets when something fails on the way to a server: the connection is cut in the middle of a
+//! Failures on the way to a server, as a driver's user meets them: the connection is cut in the middle of a
 //! commit, the server restarts, falls silent, or ends a statement that takes too long.
 //!
-//! A runner commits rows one after another, each as a test of its own, on a private server; in one of the commits
+//! A runner commits rows one after another, each as a separate test, on a private server; in one of the commits
 //! something fails. Then the table is read: what was acknowledged must be there, and nothing twice. Nothing here is
 //! timed.
 

@@ -7,7 +7,7 @@ use super::{DriverFault, DriverOutcome, FaultFinding};
 /// The characters of an error that are shown.
 const SHOWN: usize = 200;
 
-/// What each driver did in each fault.
+/// The reaction of each driver to each fault.
 #[derive(Debug)]
 pub struct FaultTable {
     /// The contenders by label, with a finding for each fault, in their order.

@@ -9,18 +9,17 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_engine::{Contender, Protocol, ScratchServer};
+use dyno_engine::{Contender, ScratchServer};
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::{Installation, PrivateServer, scratch_name};
-use dyno_lab::trial::{InspectedServer, Outcome, Trial, TrialOptions};
+use dyno_lab::trial::{InspectedServer, Outcome, Trial, TrialOptions, wire_protocol};
 use dyno_plan::probe;
 use dyno_protocol::{Job, Maintenance, Test, Value, Work};
-use dyno_wire::WireProtocol;
 
 use super::injector::FaultInjector;
 use super::{DriverFault, slow_statements};
 
-/// How long a runner may be silent until it counts as hanging.
+/// The silence of a runner after which it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of commits, and the one in which something fails.
 const COMMITS: u64 = 6;
@@ -30,22 +29,22 @@ const READ: &str = "SELECT n, count(*) FROM marks GROUP BY n ORDER BY n";
 /// The id of the test whose statement takes too long.
 const SLOW: &str = "slow";
 
-/// What came of a fault.
+/// The outcome of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultFinding {
     /// The fault.
     pub fault: DriverFault,
-    /// What the driver did.
+    /// The driver's reaction.
     pub outcome: DriverOutcome,
     /// The commits that were acknowledged and are not there.
     pub lost: Vec<u64>,
     /// The commits that are there more than once.
     pub repeated: Vec<u64>,
-    /// Whether the commit that was begun and not acknowledged is there; absent if there is none.
+    /// True if the commit that was begun and not acknowledged is there; absent if every commit was acknowledged.
     pub kept: Option<bool>,
 }
 
-/// What a driver did when something failed.
+/// The reaction of a driver to a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DriverOutcome {
     /// Every commit was acknowledged: the client noticed nothing, or tried again.
@@ -94,10 +93,7 @@ impl FaultTrial<'_> {
     /// Makes the commits, through a proxy that lets something fail.
     fn commit(&mut self, placement: &dyno_record::Placement) -> Result<Trial> {
         let inputs = self.scratch.trial()?;
-        let protocol = match self.served.speaks {
-            Protocol::Postgres => WireProtocol::Postgres,
-            Protocol::MySql => WireProtocol::MySql,
-        };
+        let protocol = wire_protocol(self.served.speaks);
         let (ask, asked) = channel();
         let (done, is_done) = channel();
         let injector = Arc::new(FaultInjector::new(protocol, self.fault, FAULTY, (ask, is_done)));
@@ -211,7 +207,7 @@ fn message(trial: &Trial) -> String {
     }
 }
 
-/// What came of a fault, by what the runner reported and what is in the table.
+/// The outcome of a fault, by the runner's report and the rows in the table.
 fn finding(fault: DriverFault, trial: &Trial, rows: &BTreeMap<u64, u64>) -> Result<FaultFinding> {
     let acknowledged: Vec<u64> = trial.samples.iter().filter_map(|sample| sample.test.parse().ok()).collect();
     let outcome = match &trial.outcome {

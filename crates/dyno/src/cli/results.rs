@@ -136,8 +136,8 @@ pub struct CompareArgs {
     pub old: PathBuf,
     /// The run file to judge
     pub new: PathBuf,
-    /// Exit with 1 if a contender exceeds its old figure by more than this in a test, and with 5 if the samples leave that
-    /// open: 'instructions<=+0.1%, time<=+3%'
+    /// Exit with 1 if a contender exceeds its old figure by more than this in a test, and with 5 if the samples leave
+    /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',')]
     pub gate: Vec<GateLimit>,
     /// Short for --gate time<=+SHARE: 5%, which is also 5 or 0.05

@@ -81,8 +81,8 @@ pub struct RunArgs {
     /// threads of one process. Short for the setting processes=yes with every contender
     #[arg(long, help_heading = LOAD)]
     pub processes: bool,
-    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N with
-    /// every contender that is a cluster
+    /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N
+    /// with every contender that is a cluster
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub nodes: Option<u32>,
     /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
@@ -134,8 +134,8 @@ pub struct RunArgs {
     /// and context switches
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
-    /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time of
-    /// each test divides; it also asks SQL engines for the plans of read statements
+    /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time
+    /// of each test divides; it also asks SQL engines for the plans of read statements
     #[arg(long, help_heading = LONG, conflicts_with_all = ["processes", "on"])]
     pub why: bool,
     /// Exit with 1 if a contender exceeds the baseline by more than this in a test, and with 5 if the samples leave
@@ -246,20 +246,20 @@ pub struct RerunArgs {
 pub struct ChallengeArgs {
     /// The run file whose claims to challenge
     pub run: PathBuf,
-    /// How many changed runs
+    /// The number of changed runs
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
     /// Measure each contender exactly this many times in each changed run [default: as in the run]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
-    /// How long each changed run measures at most: 30s [default: as in the run]
+    /// The longest time that each changed run measures: 30s [default: as in the run]
     #[arg(long, value_parser = duration)]
     pub budget: Option<Duration>,
     /// A folder for databases; with several, as --dir A --dir B, the changed runs take turns: they may be on different
     /// file systems [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Vec<PathBuf>,
-    /// How long one test may take before dyno ends its trial [default: as in the run]
+    /// The time that one test may take before dyno ends its trial [default: as in the run]
     #[arg(long, value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Load and run what the run file names outside of its private database, as with dyno rerun

@@ -8,8 +8,9 @@ use super::outcome::{Exit, print};
 use crate::cli::OutputFormat;
 use crate::terminal::say;
 
-/// Prints what exceeds a limit, and in the last line what the gate rests on. It stands below the table, so that it stays the
-/// last line where both outputs go to one pipe or file. What programs read on standard output has no such lines.
+/// Prints what exceeds a limit, and in the last line what the gate rests on. It stands below the table, so that it
+/// stays the last line where both outputs go to one pipe or file. What programs read on standard output has no such
+/// lines.
 ///
 /// # Errors
 /// Standard output cannot be written.

@@ -111,7 +111,8 @@ fn has_figures(run: &Run) -> bool {
     trials.any(|trial| run.contenders[trial.contender].named && !trial.samples.is_empty())
 }
 
-/// Orders run files by age: names begin with the time to the second, and of two of one second the later written is newer.
+/// Orders run files by age: names begin with the time to the second, and of two of one second the later written is
+/// newer.
 fn age(path: &Path) -> (String, Option<SystemTime>) {
     let second: String = file_name(path).chars().take(SECOND).collect();
     (second, fs::metadata(path).and_then(|found| found.modified()).ok())

@@ -1,4 +1,4 @@
-//! What tests of a runner for drivers of several engines share, whatever its language.
+//! The tests that runners for drivers of several engines share, in every language.
 
 use std::path::{Path, PathBuf};
 

@@ -34,8 +34,8 @@ fn change_points_are_rarely_false_and_found_where_they_are() {
     }
     println!("a step of three standard deviations: {found} of 100 found within one run");
     assert!(found >= 85, "{found} of 100");
-    // A slowdown of four runs that was repaired: a cut whose second part always ends with the last run finds it in fewer than
-    // 5 of 100.
+    // A slowdown of four runs that was repaired: a cut whose second part always ends with the last run finds it in
+    // fewer than 5 of 100.
     let mut both = 0;
     for seed in 0..100 {
         let slow = |place: usize| if (8..12).contains(&place) { 5.0 } else { 0.0 };

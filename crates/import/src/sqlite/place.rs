@@ -98,8 +98,8 @@ impl NewDatabase {
         })
     }
 
-    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all. Returns why a
-    /// power cut may lose it all the same.
+    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all. Returns why
+    /// a power cut may lose it all the same.
     ///
     /// # Errors
     /// Nothing was loaded.

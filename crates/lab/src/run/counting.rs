@@ -1,8 +1,8 @@
-//! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor, strace,
-//! which lists system calls, or the kernel.
+//! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor,
+//! strace, which lists system calls, or the kernel.
 //!
-//! Nothing of these trials is a time. Counts repeat to the digit where the work does: addresses are the same in each trial, and
-//! so is the seed of Python's hashes. Only what the kernel counts depends on what else goes on.
+//! Nothing of these trials is a time. Counts repeat to the digit where the work does: addresses are the same in each
+//! trial, and so is the seed of Python's hashes. Only what the kernel counts depends on what else goes on.
 
 mod callgrind;
 mod kernel;
@@ -29,7 +29,7 @@ const COUNTER: &str = "DYNO_COUNTS";
 /// The events of a section, by name.
 type EventCounts = BTreeMap<String, u64>;
 
-/// What counts a trial.
+/// The counter of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
     /// callgrind: instructions and allocations.
@@ -80,9 +80,9 @@ impl Counter {
         }
     }
 
-    /// The contender with its runner counted; the counter's files go to a folder. A library of its own is copied there, so that
-    /// it has a path as long as every other: the length of a path shifts what is allocated after it, and copying takes more or
-    /// fewer instructions by where memory begins.
+    /// The contender with its runner counted; the counter's files go to a folder. Its library is copied there, so that
+    /// it has a path as long as every other: the length of a path shifts what is allocated after it, and copying takes
+    /// more or fewer instructions by where memory begins.
     ///
     /// # Errors
     /// The library cannot be copied, or a file not be made.
@@ -117,7 +117,8 @@ impl Counter {
         }
     }
 
-    /// Adds to the samples of a trial what was counted in their sections. A runner may time sections before those of its samples.
+    /// Adds to the samples of a trial what was counted in their sections. A runner may time sections before those of
+    /// its samples.
     ///
     /// # Errors
     /// Fewer sections were counted than there are samples.

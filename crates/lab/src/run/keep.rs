@@ -94,7 +94,8 @@ impl Runner<'_> {
         TrialStep::Done
     }
 
-    /// Counts a contender's failures in a row after its trial, and reports it when there are too many: it has no more trials.
+    /// Counts a contender's failures in a row after its trial, and reports it when there are too many: it has no more
+    /// trials.
     fn count_failure(&mut self, failures: &mut u32, record: TrialRecord, asks_in_vain: bool, run: &Run) {
         *failures = match record.failure {
             None => 0,
@@ -135,7 +136,7 @@ impl Runner<'_> {
         records.collect()
     }
 
-    /// How the time of a sample divides, by what dyno saw of the threads.
+    /// The division of a sample's time, by the looks at the threads.
     fn budget(&self, looks: &Looks, sample: &Sample) -> Option<TimeBudget> {
         let asked = self.plan.test(&sample.test).and_then(|test| test.record.clients.as_ref());
         let several = asked.map_or(1, |clients| u64::from(clients.clients));
@@ -148,7 +149,8 @@ impl Runner<'_> {
     /// Takes into the record which files a trial executed, by their content.
     ///
     /// # Errors
-    /// One of them is another than in the trials before, or changed while the trial ran: its samples are of something else.
+    /// One of them is another than in the trials before, or changed while the trial ran: its samples are of something
+    /// else.
     fn identify(
         &self,
         trial: &Trial,
@@ -200,7 +202,8 @@ fn settle_on(known: &mut Option<Content>, found: Option<Content>, what: &str) ->
     }
 }
 
-/// Puts in the place of how many acknowledged operations left something how many did not, which is what breaks an invariant.
+/// Puts in the place of how many acknowledged operations left something how many did not, which is what breaks an
+/// invariant.
 fn count_lost(sample: &Sample, answer: &mut Answer, acknowledged: &[(usize, String)]) {
     for (place, class) in acknowledged {
         let all: u64 = sample

@@ -52,7 +52,7 @@ pub trait Observer {
     fn proof_begins(&mut self, _contender: usize, _run: &Run) {}
     /// The transactions of a contender (by position) are about to be probed for anomalies, before the first block.
     fn probe_begins(&mut self, _contender: usize, _run: &Run) {}
-    /// What a contender (by position) and its server say to each other is about to be counted, before the first block.
+    /// dyno is about to count the traffic between a contender (by position) and its server, before the first block.
     fn traffic_begins(&mut self, _contender: usize, _run: &Run) {}
     /// A block begins.
     fn block_begins(&mut self, _block: u32, _run: &Run) {}
@@ -106,7 +106,7 @@ pub struct Runner<'a> {
 struct TrialSlot {
     block: u32,
     latency: bool,
-    /// What counts what the runner does.
+    /// The counter of the runner's work; `None` in ordinary trials.
     counter: Option<Counter>,
     /// True if dyno looks at what its threads wait for, and asks for plans.
     watched: bool,

@@ -4,12 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use dyno_protocol::{Job, MixStatement, MixValue, MixWork, STEP_HEAD, StepKind, Test, Value, Work};
+use dyno_protocol::{
+    Job, MixStatement, MixValue, MixWork, STEP_CLASS, STEP_HEAD, StepKind, Test, Value, Work,
+};
 use dyno_record::{Answer, StatementPlan};
+use dyno_wire::without_values;
 
 use crate::trial::{Outcome, Trial};
 
@@ -20,7 +23,7 @@ const MOST_STEPS: u64 = 10_000;
 /// Words that make a statement more than a read.
 const WRITES: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "INTO", "MERGE"];
 
-/// How an engine is asked for a plan.
+/// The way to ask an engine for a plan.
 #[derive(Debug, Clone, Copy)]
 struct Explain {
     before: &'static str,
@@ -182,14 +185,10 @@ fn is_bracket(statement: &str) -> bool {
     ["BEGIN", "START", "COMMIT", "END"].contains(&word.as_str())
 }
 
-/// The first statement of each shape: without the digits and the quoted texts in them.
+/// The first of those statements that differ by numbers and quoted texts alone.
 fn of_each_shape(statements: impl Iterator<Item = String>) -> Vec<String> {
     let mut shapes = BTreeSet::new();
-    let shape = |text: &str| -> String {
-        let unquoted: Vec<&str> = text.split('\'').step_by(2).collect();
-        unquoted.join("'").split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect()
-    };
-    statements.filter(|statement| shapes.insert(shape(statement))).take(MOST).collect()
+    statements.filter(|statement| shapes.insert(without_values(statement))).take(MOST).collect()
 }
 
 /// The read statements of a mix with the values of the first step of their class. One whose values come from the rows
@@ -242,12 +241,11 @@ fn literal(mix: &MixWork, field: usize, step: &[u8]) -> Option<String> {
 fn first_step(mix: &MixWork, class: u64) -> Result<Option<Vec<u8>>> {
     let Some(steps) = mix.steps.first() else { return Ok(None) };
     let unreadable = || format!("cannot read {}", steps.file.display());
-    let mut file = fs::File::open(&steps.file).with_context(unreadable)?;
+    let mut file = BufReader::new(fs::File::open(&steps.file).with_context(unreadable)?);
     let mut step = vec![0; mix.step_bytes() as usize];
-    for number in 0..steps.count.min(MOST_STEPS) {
-        file.seek(SeekFrom::Start(number * mix.step_bytes())).with_context(unreadable)?;
+    for _ in 0..steps.count.min(MOST_STEPS) {
         file.read_exact(&mut step).with_context(unreadable)?;
-        if step[8..16] == class.to_le_bytes() {
+        if step[STEP_CLASS] == class.to_le_bytes() {
             return Ok(Some(step));
         }
     }
@@ -255,86 +253,4 @@ fn first_step(mix: &MixWork, class: u64) -> Result<Option<Vec<u8>>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use dyno_protocol::{MixClass, StepField, StepFile};
-
-    use super::*;
-
-    #[test]
-    fn one_statement_of_each_shape_is_asked_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("1.sql");
-        let work = |text: &str| {
-            fs::write(&file, text).unwrap();
-            reads(&Work::Statements { file: file.clone(), count: 1 }).unwrap()
-        };
-        let three =
-            "BEGIN\0SELECT a FROM t WHERE b='x1'\0SELECT a FROM t WHERE b='it''s'\0select 17\0COMMIT\0";
-        assert_eq!(
-            work(three),
-            ["SELECT a FROM t WHERE b='x1'", "SELECT a FROM t WHERE b='it''s'", "select 17"]
-        );
-        assert_eq!(work("SELECT 1\0SELECT 25\0"), ["SELECT 1"]);
-        // What it read is no more as it was.
-        assert!(work("SELECT 1\0DELETE FROM t\0").is_empty());
-        assert!(work("SELECT a INTO u FROM t\0").is_empty());
-        assert!(work("WITH d AS (DELETE FROM t RETURNING a) SELECT a FROM d\0").is_empty());
-    }
-
-    #[test]
-    fn rows_of_a_plan_become_lines() {
-        let text = |text: &str| Value::Text(text.into());
-        let row = |number, above, detail| {
-            vec![Value::Integer(number), Value::Integer(above), Value::Integer(0), text(detail)]
-        };
-        let rows = [row(2, 0, "COMPOUND"), row(3, 2, "SCAN t"), row(9, 0, "SEARCH u")];
-        assert_eq!(indented(&rows), ["COMPOUND", "  SCAN t", "SEARCH u"]);
-        assert_eq!(lines_of_last(&[vec![text("a\nb")], vec![text("c")]]), ["a", "b", "c"]);
-        assert_eq!(joined(&[vec![Value::Integer(1), Value::Null, text("ALL")]]), ["1 | – | ALL"]);
-    }
-
-    #[test]
-    fn positions_count_the_jobs_own_tests() {
-        let added = |test: &str| Some((test.to_owned(), "SELECT 1".to_owned()));
-        let plans = PlanTests { added: vec![None, added("1"), added("1"), None, None] };
-        let own: Vec<Option<usize>> = (0..5).map(|position| plans.own(position)).collect();
-        assert_eq!(own, [Some(0), None, None, Some(1), Some(2)]);
-        assert_eq!(PlanTests::default().own(3), Some(3));
-    }
-
-    #[test]
-    fn a_mixs_statement_has_the_values_of_a_step_of_its_class() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("steps");
-        let step = |class: u64, id: i64, name: &str| {
-            let mut step = [0_u64.to_le_bytes(), class.to_le_bytes(), id.to_le_bytes()].concat();
-            step.extend((name.len() as u64).to_le_bytes());
-            step.extend(name.as_bytes());
-            step.resize(40, 0);
-            step
-        };
-        std::fs::write(&file, [step(1, 3, "a"), step(0, -7, "it's")].concat()).unwrap();
-        let field = |kind, bytes| StepField { name: "f".into(), kind, bytes };
-        let statement = |text: &[&str], parameters: &[MixValue]| MixStatement {
-            text: text.iter().map(|&piece| piece.to_owned()).collect(),
-            parameters: parameters.to_vec(),
-            ..MixStatement::default()
-        };
-        let statements = vec![
-            statement(
-                &["SELECT a FROM t WHERE b=", " AND c=", ""],
-                &[MixValue::Field(0), MixValue::Field(1)],
-            ),
-            statement(&["UPDATE t SET a=", ""], &[MixValue::Field(0)]),
-            statement(&["SELECT d FROM t WHERE e=", ""], &[MixValue::Row { statement: 0, column: 0 }]),
-        ];
-        let mix = MixWork {
-            classes: vec![MixClass { statements, ..MixClass::default() }],
-            fields: vec![field(StepKind::Integer, 8), field(StepKind::VaryingText, 16)],
-            steps: vec![StepFile { file, count: 2 }],
-            ..MixWork::default()
-        };
-        let reads = reads(&Work::Mix(mix)).unwrap();
-        assert_eq!(reads, ["SELECT a FROM t WHERE b=-7 AND c='it''s'"]);
-    }
-}
+mod tests;

@@ -43,7 +43,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("it was not ready within {0} s; {1}")]
 pub struct NotReady(u64, String);
 
-/// What a server is started with.
+/// An order to start a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOrder<'a> {
     /// The programs.
@@ -165,7 +165,8 @@ impl PrivateServer {
     }
 
     /// Starts a server on data that another one left, with the key by which they are encrypted: a folder, on the file
-    /// system of `place`, which becomes the server's own. FirstData whose owner was killed are recovered meanwhile, so it may not be ready when this returns.
+    /// system of `place`, which becomes the server's own. Data whose owner was killed are recovered meanwhile, so it
+    /// may not be ready when this returns.
     ///
     /// # Errors
     /// As for [`PrivateServer::start`].
@@ -220,7 +221,7 @@ impl PrivateServer {
         self.folders.whole()
     }
 
-    /// What servers of its engine need to be nodes of a cluster.
+    /// The needs of its engine's servers as nodes of a cluster.
     pub fn cluster_start(&self) -> Option<&ClusterStart> {
         self.how.cluster.as_ref()
     }

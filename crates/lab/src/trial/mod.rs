@@ -36,7 +36,7 @@ use running::{Pause, Running};
 pub use ask::Reply;
 pub use interleaved::{Expected, InterleavedTrial, SampleSlices, Sliced};
 pub use rounds::Pace;
-pub use servers::{InspectedServer, Servers};
+pub use servers::{InspectedServer, Servers, wire_protocol};
 
 /// The result of a trial.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub struct Trial {
     pub(crate) readings: Readings,
     /// The plans of the tests' read statements, where dyno asked for them.
     pub(crate) plans: Vec<StatementPlan>,
-    /// What its threads and its server's did, where dyno looked.
+    /// The looks at its threads and its server's, where dyno took some.
     pub(crate) looks: Looks,
     /// Its ending.
     pub outcome: Outcome,
@@ -137,7 +137,7 @@ pub struct TrialOptions {
     pub interrupts: Interrupts,
     /// The agents that drive the clients of mixes that are divided; none: processes of this machine do.
     pub agents: Option<AgentPool>,
-    /// Whether dyno looks at what the threads of runners and servers wait for.
+    /// True if dyno looks at what the threads of runners and servers wait for.
     pub watches: bool,
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dyno_engine::{Contender, ScratchServer};
+use dyno_engine::{Contender, Protocol, ScratchServer};
 use dyno_launch::Interrupts;
 use dyno_record::{Placement, Sharing};
-use dyno_wire::Inspector;
+use dyno_wire::{Inspector, WireProtocol};
 
 use super::network::Network;
 use crate::file_system::Mounted;
@@ -38,6 +38,14 @@ impl InspectedServer {
         let mut network = Network::new(round_trip, folder).inspected(inspector);
         let served = network.through(served)?;
         Ok(InspectedServer { served, _network: network })
+    }
+}
+
+/// The protocol of a server as the reader of recorded bytes names it.
+pub fn wire_protocol(speaks: Protocol) -> WireProtocol {
+    match speaks {
+        Protocol::Postgres => WireProtocol::Postgres,
+        Protocol::MySql => WireProtocol::MySql,
     }
 }
 
@@ -135,8 +143,8 @@ impl Servers {
         }
     }
 
-    /// The same through a proxy whose bytes an inspector sees, and which adds `round_trip` to each round trip; the run's
-    /// own delay is left out.
+    /// The same through a proxy whose bytes an inspector sees, and which adds `round_trip` to each round trip; the
+    /// run's own delay is left out.
     ///
     /// # Errors
     /// As of [`Servers::reach`].

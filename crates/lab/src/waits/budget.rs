@@ -10,21 +10,21 @@ use super::{Look, Looks};
 /// With fewer looks in a section its waits are not divided.
 const FEWEST: u64 = 30;
 
-/// The CPU time of readings of the counters, which lie just outside the clock: they and a percent more are no sign of threads
-/// that work at the same time.
+/// The CPU time of readings of the counters, which lie just outside the clock: they and a percent more are no sign of
+/// threads that work at the same time.
 const READINGS_NS: u64 = 300_000;
 
 /// The clients whose time is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchedClients {
-    /// How many threads drive them.
+    /// The number of threads that drive them.
     pub threads: u64,
     /// True if they are several, and each begins an operation as soon as the last is done: they then sleep only
     /// before they try again, and wait for other threads only because of one another.
     pub contend: bool,
 }
 
-/// How long clients waited for what, by the looks: weights of the same unit.
+/// The waits of clients by cause, by the looks: weights of the same unit.
 #[derive(Debug, Default)]
 struct WaitWeights {
     looks: u64,

@@ -1,4 +1,4 @@
-//! What the threads of a runner and of its server do, some thousand times a second: for the pass of `--why`, of which
+//! Looks at the threads of a runner and of its server, some thousand times a second: for the pass of `--why`, of which
 //! no figure is a measured time.
 //!
 //! A thread of dyno's reads files of `/proc` and touches no other process. Calls that are shorter than the time
@@ -24,9 +24,9 @@ use state::{STATES, ThreadState};
 /// The mean time between two looks. Each is as long by chance, from half to one and a half of it, so that no rhythm
 /// of an engine's falls in step with the looks.
 const STEP: Duration = Duration::from_micros(500);
-/// How often dyno searches for new processes.
+/// The time between searches for new processes.
 const SEARCH: Duration = Duration::from_millis(100);
-/// How often dyno searches for new threads of the processes that it knows.
+/// The time between searches for new threads of the processes that dyno knows.
 const SEARCH_THREADS: Duration = Duration::from_millis(10);
 
 /// Looks that are being taken.

@@ -1,11 +1,11 @@
-//! What a thread does at the moment at which dyno looks: the kernel's `/proc/PID/task/TID/syscall` names the system
+//! The state of a thread at the moment of a look: the kernel's `/proc/PID/task/TID/syscall` names the system
 //! call in which it waits.
 
 use std::fs;
 
 use nix::libc::{self, c_long};
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadState {
     /// It is on a processor, or ready and waiting for one.

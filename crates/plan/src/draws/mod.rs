@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use dyno_protocol::STEP_HEAD;
+use dyno_protocol::{STEP_CLASS, STEP_HEAD};
 use dyno_suite::{Course, Items, Mix};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
@@ -135,9 +135,9 @@ impl Draws {
         output: &mut dyn Write,
     ) -> io::Result<()> {
         let Draws { classes, values, lists, think, drawn, step } = self;
-        step[..8].copy_from_slice(&due.to_le_bytes());
+        step[..STEP_CLASS.start].copy_from_slice(&due.to_le_bytes());
         let class = classes.draw(moment, rng);
-        step[8..16].copy_from_slice(&(class as u64).to_le_bytes());
+        step[STEP_CLASS].copy_from_slice(&(class as u64).to_le_bytes());
         // The latest number is one that an earlier step has taken.
         let next = |values: &[(Draw, Range<usize>)], place: usize| match values[place].0 {
             Draw::Next(next) => next,

@@ -1,4 +1,4 @@
-//! What the comparison of two runs shows, in sentences.
+//! The conclusions of the comparison of two runs, in sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use dyno_record::Quantity;
 use dyno_verdict::statistics::{Difference, NoDifference};
 use dyno_verdict::{CellComparison, CheckedAnswers, Comparison, TestComparison};
 
-/// What the comparison shows, in sentences: of times, counts and answers, and what else changed.
+/// The conclusions, in sentences: on times, counts and answers, and on other changes.
 pub(super) fn conclusions(comparison: &Comparison) -> Vec<String> {
     let contenders = || comparison.contenders.iter().enumerate();
     let mut lines: Vec<String> =

@@ -25,7 +25,7 @@ pub(super) struct Side<'a> {
     answers: CheckedAnswers,
 }
 
-/// What is known of a contender's answers in a test.
+/// The state of a contender's answers in a test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckedAnswers {

@@ -11,7 +11,7 @@ pub struct GateLimit {
     pub share: f64,
 }
 
-/// What is wrong with a limit as it was typed.
+/// The error of a limit as it was typed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("'{0}' is no limit: write time<=+3% or instructions<=+0.1%, and several with commas between them")]
 pub struct InvalidGateLimit(String);

@@ -85,7 +85,7 @@ pub struct Views {
     /// The highest rates at which a target holds, one for each test whose rate was sought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sustained: Vec<Sustained>,
-    /// What contenders and their servers said to each other, where that was counted.
+    /// The traffic between contenders and their servers, where that was counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficTest>,
     /// Throughput second by second, one entry for each test whose operations were counted so.
@@ -94,7 +94,7 @@ pub struct Views {
     /// Work that stores deferred, one entry for each test that settles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub debts: Vec<Debt>,
-    /// How the time of tests divides, and plans, if dyno looked.
+    /// The division of the time of tests, and plans, if dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<TimeBudgets>,
     /// Figures that others published for the same work.

@@ -1,5 +1,5 @@
-//! What round trips predict of a contender's time at other delays: the time at delay 0, and the delay for each round
-//! trip.
+//! The prediction of a contender's time at other delays from its round trips: the time at delay 0, and the delay for
+//! each round trip.
 
 use super::scaling::ScalingPoint;
 use crate::judge::Verdict;
@@ -7,7 +7,7 @@ use crate::judge::Verdict;
 /// The parameter of a suite that says how many clients work at once.
 const CLIENTS: &str = "clients";
 
-/// The predicted time at the delay of each run, in nanoseconds, of work that takes so many round trips; `None` for
+/// The predicted time at the delay of each run, in nanoseconds, of work with this number of round trips; `None` for
 /// delay 0, on which predictions rest, and where nothing can be predicted. Clients that wait for one another are not
 /// predicted.
 pub fn predicted(

@@ -1,4 +1,4 @@
-//! What contenders and their servers said to each other for an operation, in runs that counted it.
+//! The traffic between contenders and their servers for an operation, in runs that counted it.
 
 use std::collections::BTreeMap;
 
@@ -31,10 +31,10 @@ pub struct TrafficLine {
     /// The statements of all of these operations in one pass, in the order in which each was first executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<SentStatement>,
-    /// Why statements and preparations could not be read; their shares then mean nothing.
+    /// The reason that statements and preparations could not be read; their shares then mean nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// Why nothing was counted.
+    /// The reason that nothing was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -44,9 +44,9 @@ pub struct TrafficLine {
 pub struct TrafficShare {
     /// Statements executed.
     pub executed: CountRange,
-    /// How often the client waited for the server.
+    /// The number of times that the client waited for the server.
     pub round_trips: CountRange,
-    /// How often it sent bytes.
+    /// The number of times that it sent bytes.
     pub sends: CountRange,
     /// Bytes that it sent.
     pub sent_bytes: CountRange,

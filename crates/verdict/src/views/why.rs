@@ -1,4 +1,4 @@
-//! How the time of tests divides, and the plans of their statements, in runs whose threads were looked at.
+//! The division of the time of tests, and the plans of their statements, in runs whose threads were looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,7 +36,7 @@ impl Frames {
     }
 }
 
-/// Whether further messages are read.
+/// The decision whether further messages are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     Continue,

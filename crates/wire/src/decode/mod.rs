@@ -24,7 +24,7 @@ pub enum WireProtocol {
     MySql,
 }
 
-/// What a client asks of its server.
+/// A request of a client to its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
     /// To prepare a statement: a message `Parse` of PostgreSQL, a command `COM_STMT_PREPARE` of MySQL.
@@ -33,7 +33,7 @@ pub enum Ask {
     Execute(Arc<str>),
 }
 
-/// Why a connection cannot be read.
+/// The reason that a connection cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// It is encrypted.
@@ -82,7 +82,7 @@ impl Conversation {
         asked
     }
 
-    /// Why it cannot be read, once that is known.
+    /// The reason that it cannot be read, once that is known.
     pub fn obstacle(&self) -> Option<Obstacle> {
         self.obstacle
     }

@@ -25,7 +25,7 @@ const LATEST: u32 = u32::MAX;
 const SEND_FILE: u8 = 0xfb;
 /// The size of the answer to a preparation.
 const PREPARED: usize = 12;
-/// What stands before the text of a statement that has no attributes, where the client may send some.
+/// The bytes before the text of a statement that has no attributes, where the client may send some.
 const NO_ATTRIBUTES: [u8; 2] = [0, 1];
 
 /// A connection.

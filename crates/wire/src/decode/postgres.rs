@@ -59,7 +59,7 @@ impl PostgresDecoder {
                     self.message(message, asked);
                     Ok(Then::Continue)
                 }),
-                // What comes before the answer is read after it.
+                // Bytes that come before the answer are read after it.
                 Phase::Asked => frames.add(&added, |_| Ok(None), |_| Ok(Then::Stop)),
                 Phase::Over => {
                     frames.rest();

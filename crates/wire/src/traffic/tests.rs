@@ -1,4 +1,4 @@
-//! What is counted of recordings that are known.
+//! The counts of recordings that are known.
 
 use super::*;
 use crate::inspect::Inspector;

@@ -88,7 +88,8 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
     Ok(candidates)
 }
 
-/// The profile of a cluster whose commits wait for no other node, if there is one: a node that is alone would wait for ever.
+/// The profile of a cluster whose commits wait for no other node, if there is one: a node that is alone would wait for
+/// ever.
 fn alone(engine: &Engine) -> Result<Option<&str>> {
     let Some(cluster) = engine.cluster() else { return Ok(None) };
     for profile in &engine.profiles {

@@ -1,6 +1,6 @@
 //! Everything on one screen: at most 45 lines of 100 columns.
 
-use dyno_show::{WIDTH, wrapped};
+use dyno_show::{WIDTH, cut, wrapped};
 
 use super::Listing;
 use super::engine::EngineItem;
@@ -38,7 +38,7 @@ pub fn suites(suites: &[SuiteItem]) -> Vec<String> {
     let width = suites.iter().map(|suite| suite.name.len()).max().unwrap_or(0);
     let line = |suite: &SuiteItem| {
         let about = suite.trouble.as_ref().map_or(suite.title.clone(), |why| format!("cannot be run: {why}"));
-        cut(&format!("  {:<width$}  {}", suite.name, about.lines().next().unwrap_or_default()))
+        cut(&format!("  {:<width$}  {}", suite.name, about.lines().next().unwrap_or_default()), WIDTH)
     };
     suites.iter().map(line).collect()
 }
@@ -129,12 +129,4 @@ fn missing(engines: &[&EngineItem]) -> Vec<String> {
         .into_iter()
         .map(|(command, labels)| wrapped(&format!("{command}: {}", labels.join(" ")), "  ", "      "))
         .collect()
-}
-
-/// A line that is too long, cut.
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(WIDTH) {
-        Some(_) => line.chars().take(WIDTH - 1).chain(['…']).collect(),
-        None => line.to_owned(),
-    }
 }

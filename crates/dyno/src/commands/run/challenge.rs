@@ -130,7 +130,7 @@ impl Challenger<'_> {
         }
     }
 
-    /// Where a changed run goes.
+    /// The files of a changed run.
     fn place(&self, dir: PathBuf) -> PlaceArgs {
         let ChallengeArgs { timeout, trust, .. } = self.arguments;
         PlaceArgs {
@@ -165,8 +165,8 @@ fn changed(run: &Run, file: &Path, folder: &Path, circumstances: Circumstances) 
     }
 }
 
-/// A folder within one, whose name has this many letters. The accounts of servers may pass through both and list neither;
-/// what is in them has permissions of its own.
+/// A folder within one, whose name has this many letters. The accounts of servers may pass through both and list
+/// neither; what is in them has permissions of its own.
 fn longer(within: &Path, letters: u32) -> Result<PathBuf> {
     let folder = within.join("x".repeat(letters as usize));
     let made = fs::create_dir(&folder);

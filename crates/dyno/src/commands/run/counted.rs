@@ -11,7 +11,8 @@ use crate::terminal::say;
 /// Prints what is not counted.
 ///
 /// # Errors
-/// The tests cannot be counted, or the program that counts instructions is not here although a runner can be counted by it.
+/// The tests cannot be counted, or the program that counts instructions is not here although a runner can be counted by
+/// it.
 pub fn check(plan: &Plan) -> Result<()> {
     ensure!(
         plan.tests.iter().all(|test| test.record.model != Model::Mix.name()),

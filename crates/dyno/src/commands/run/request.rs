@@ -43,7 +43,7 @@ pub struct RunRequest {
     pub schedule: Schedule,
     pub limits: Limits,
     pub wanted: Wanted,
-    /// What was changed that should not matter, in runs of `dyno challenge`.
+    /// The changes that should not matter, in runs of `dyno challenge`.
     pub circumstances: Option<Circumstances>,
     /// True if the suite chose the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,

@@ -180,7 +180,8 @@ fn explain(error: anyhow::Error) -> anyhow::Error {
             "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
         ),
         Some(server) => {
-            // A trigger's refusal is an error, while that of a value is a warning, and the server counts no rows for it.
+            // A trigger's refusal is an error, while that of a value is a warning, and the server counts no rows for
+            // it.
             let is_input = REFUSES_ROW.iter().any(|class| server.state.starts_with(class));
             let error = error.context("the server refuses the rows; nothing was loaded");
             if is_input { BadInput(error).into() } else { error }

@@ -1,5 +1,5 @@
-//! What callgrind counts: the instructions that all threads of a process executed, and its allocations, which are calls of the
-//! C library's functions.
+//! The counts of callgrind: the instructions that all threads of a process executed, and its allocations, which are
+//! calls of the C library's functions.
 
 use std::collections::BTreeMap;
 use std::fs;

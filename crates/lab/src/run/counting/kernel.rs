@@ -1,4 +1,4 @@
-//! What the kernel counts of an ordinary trial; the runner writes it down (`crates/gauge/src/counting.rs`).
+//! The kernel's counts of an ordinary trial; the runner writes it down (`crates/gauge/src/counting.rs`).
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! What strace shows: each system call of all threads of a process and of its children, with what it returned.
+//! The output of strace: each system call of all threads of a process and of its children, with what it returned.
 //!
-//! Bytes are those that calls read and wrote: of files, whether or not a device was reached, and of connections. What a process
-//! does with mapped files is no call.
+//! Bytes are those that calls read and wrote: of files, whether or not a device was reached, and of connections. What a
+//! process does with mapped files is no call.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -18,12 +18,12 @@ const READS: [&str; 7] = ["read", "pread64", "readv", "preadv", "preadv2", "recv
 /// Those that return how many they wrote.
 const WRITES: [&str; 7] = ["write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg"];
 
-/// What a runner asks for in vain where a section begins and ends (`crates/gauge/src/counting.rs`).
+/// The files that a runner asks for in vain where a section begins and ends (`crates/gauge/src/counting.rs`).
 const BEGINS: &str = "\"/dyno/section/begins\"";
 const ENDS: &str = "\"/dyno/section/ends\"";
 
-/// The program and its arguments. It ends after the runner, when it has written all lines. It appends, because a second runner
-/// may read the database again.
+/// The program and its arguments. It ends after the runner, when it has written all lines. It appends, because a second
+/// runner may read the database again.
 pub(super) fn program(file: &Path) -> Vec<String> {
     let mut program = words(["strace", "-f", "-A", "-qq", "-s", "32", "-e", "signal=none", "-o"]);
     program.push(file.display().to_string());
@@ -59,8 +59,9 @@ struct TracedSection {
 }
 
 impl TracedSection {
-    /// Adds a line such as `4711 pread64(5, "…"..., 4096, 0) = 4096`. A call during which another thread makes one has two lines:
-    /// `4711 fsync(5 <unfinished ...>` and `4711 <... fsync resumed>) = 0`. It counts where it begins, its bytes where it ends.
+    /// Adds a line such as `4711 pread64(5, "…"..., 4096, 0) = 4096`. A call during which another thread makes one has
+    /// two lines: `4711 fsync(5 <unfinished ...>` and `4711 <... fsync resumed>) = 0`. It counts where it begins, its
+    /// bytes where it ends.
     fn add(&mut self, line: &str) {
         let Some((_, call)) = line.split_once(' ') else { return };
         let call = call.trim_start();
@@ -93,7 +94,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// What a call returned: 0 for an error, or where it has not ended.
+/// The number that a call returned: 0 for an error, or where it has not ended.
 fn returned(call: &str) -> u64 {
     let value = call.rsplit_once(" = ").and_then(|(_, value)| value.split(' ').next());
     value.and_then(|value| value.parse().ok()).unwrap_or(0)

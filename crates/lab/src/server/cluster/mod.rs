@@ -26,7 +26,7 @@ pub struct Cluster {
     shape: Option<ClusterShape>,
 }
 
-/// What a cluster is started with.
+/// An order to start a cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterOrder<'a> {
     /// The programs.

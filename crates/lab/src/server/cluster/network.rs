@@ -1,8 +1,8 @@
 //! The network of a private cluster: a switch, and a network namespace with a cable to it for each node.
 //!
 //! No namespace has a name, and nothing of it is in the machine's own network. The kernel removes all of it with dyno's
-//! last file descriptor and the last server in it, so that a dyno that is killed leaves nothing. Clients on this machine
-//! reach a node by its socket, whatever its cable does.
+//! last file descriptor and the last server in it, so that a dyno that is killed leaves nothing. Clients on this
+//! machine reach a node by its socket, whatever its cable does.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -62,7 +62,7 @@ impl Namespace {
         self.enter(&mut command);
         let mut child = command.spawn().with_context(|| format!("cannot run {IP}{}", needs::advice(IP)))?;
         let mut input = child.stdin.take().context("ip has no input")?;
-        // Where it ends early, what it wrote says why.
+        // Where it ends early, its output says why.
         let _ = input.write_all((lines.join("\n") + "\n").as_bytes());
         drop(input);
         let output = child.wait_with_output()?;

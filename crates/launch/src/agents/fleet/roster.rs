@@ -175,7 +175,8 @@ impl Roster {
     }
 }
 
-/// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then end.
+/// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then
+/// end.
 pub fn end_all(mut launchers: Vec<Process>) {
     launchers.iter_mut().for_each(Process::end_input);
     thread::scope(|scope| {

@@ -8,6 +8,7 @@ use dyno_verdict::{CellStanding, Ladder, RungVerdict, SafetyChange, Verdict};
 use crate::figure;
 use crate::grid::Grid;
 use crate::headings;
+use crate::layout::cut;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::views::published::table::sources;
@@ -51,7 +52,7 @@ pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     }
     let longest = longest(verdict, ladder);
     let rows = ladder.rungs.iter().enumerate().map(|(index, rung)| {
-        let name = if bars { cut(&rung.name) } else { rung.name.clone() };
+        let name = if bars { cut(&rung.name, NAME) } else { rung.name.clone() };
         let mut row =
             vec![(index + 1).to_string(), name, headings::level_name(&verdict.contenders[rung.contender])];
         row.extend([rate(verdict, ladder, rung), gain(rung), over(rung)]);
@@ -207,13 +208,6 @@ fn bar(rung: &RungVerdict, other: Option<f64>, longest: f64) -> String {
         "·".repeat(dots),
         " ".repeat(BAR - own - dots)
     )
-}
-
-fn cut(name: &str) -> String {
-    match name.char_indices().nth(NAME) {
-        Some(_) => name.chars().take(NAME - 1).chain(['…']).collect(),
-        None => name.to_owned(),
-    }
 }
 
 #[cfg(test)]

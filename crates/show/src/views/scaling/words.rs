@@ -17,8 +17,8 @@ pub fn name(test: &ScalingTest) -> String {
 }
 
 /// The highest rate that each contender sustains, and the size at which it does, a sentence for each target: `transfer:
-/// postgres sustains 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520) at clients=8; sqlite:wal 1,900 (1,780–1,990) at
-/// clients=1.`
+/// postgres sustains 3,400 transactions/s with p99 ≤ 10 ms (3,250–3,520) at clients=8; sqlite:wal 1,900 (1,780–1,990)
+/// at clients=1.`
 pub fn sentences(scaling: &Scaling) -> Vec<String> {
     scaling.tests.iter().filter_map(|test| sentence(scaling, test)).collect()
 }

@@ -3,6 +3,7 @@
 use dyno_verdict::{LatencyLine, LatencyTest, StatementLine, Verdict};
 
 use crate::grid::Grid;
+use crate::layout::cut_line;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -45,22 +46,13 @@ pub fn row(first: &str, statement: &StatementLine) -> Vec<String> {
     let shown = |found: Option<u64>| found.map_or_else(|| "–".into(), |ns| units::duration(ns as f64));
     [
         first.to_owned(),
-        shortened(&statement.text),
+        cut_line(&statement.text, SHOWN),
         units::whole(found.count),
         units::duration(statement.mean_ns),
     ]
     .into_iter()
     .chain(durations.map(shown))
     .collect()
-}
-
-/// A text in one line, cut where it is long.
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN {
-        return line;
-    }
-    line.chars().take(SHOWN - 1).chain(['…']).collect()
 }
 
 /// The meaning of the figures, where there are any.
@@ -83,8 +75,8 @@ mod tests {
 
     #[test]
     fn long_statements_are_cut() {
-        assert_eq!(shortened("SELECT\n   1"), "SELECT 1");
-        let long = shortened(&"é".repeat(61));
+        assert_eq!(cut_line("SELECT\n   1", SHOWN), "SELECT 1");
+        let long = cut_line(&"é".repeat(61), SHOWN);
         assert_eq!((long.chars().count(), long.ends_with('…')), (60, true));
     }
 }

@@ -1,4 +1,4 @@
-//! What clients and servers said to each other for an operation.
+//! The traffic between clients and servers for an operation.
 
 mod csv;
 mod page;

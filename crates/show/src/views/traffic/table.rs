@@ -4,6 +4,7 @@ use dyno_record::SentStatement;
 use dyno_verdict::{CountRange, TrafficLine, TrafficTest, Verdict};
 
 use crate::grid::Grid;
+use crate::layout::cut_line;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -76,7 +77,7 @@ pub fn statements(verdict: &Verdict, test: &TrafficTest, most: usize) -> Vec<Vec
         let label = verdict.label(line.contender).to_owned();
         let row = move |(place, sent): (usize, &SentStatement)| {
             let first = if place == 0 { label.clone() } else { String::new() };
-            vec![String::new(), first, number(sent.count as f64 / operations), shortened(&sent.text, most)]
+            vec![String::new(), first, number(sent.count as f64 / operations), cut_line(&sent.text, most)]
         };
         line.statements.iter().enumerate().map(row).collect::<Vec<_>>()
     };
@@ -102,15 +103,6 @@ fn number(number: f64) -> String {
     }
 }
 
-/// A text in one line, cut where it is long.
-fn shortened(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most {
-        return line;
-    }
-    line.chars().take(most - 1).chain(['…']).collect()
-}
-
 /// The meaning of the figures, and what could not be counted.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let tests = &verdict.views.traffic;
@@ -119,8 +111,9 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     }
     let mut notes = vec![
         "Round trips: how often one client waited for its server in an operation, counted in two passes through a recording \
-         proxy (--round-trips); two numbers are those of passes that differ. What a session does once, as connecting and \
-         preparing, is left out of operations of a mix. A statement is one that the server saw executed; `dyno show --notes` \
+         proxy (--round-trips); two numbers are those of passes that differ. Of a mix these are the counts that the second \
+         half of a session adds: those of a session that does the first half alone are subtracted. So what each session does \
+         once, as connecting, cancels out; on a busy machine a count may miss an operation. A statement is one that the server saw executed; `dyno show --notes` \
          lists their texts. A send is a write to the socket, or several in quick succession."
             .to_owned(),
     ];

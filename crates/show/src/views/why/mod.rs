@@ -1,4 +1,4 @@
-//! How the time of tests divides, and plans: a table, sections of the page, and columns.
+//! The division of the time of tests, and plans: a table, sections of the page, and columns.
 
 mod csv;
 mod page;

@@ -3,6 +3,7 @@
 use dyno_verdict::{BudgetLine, BudgetedTest, ComparedPlans, TimeBudgets, Verdict};
 
 use crate::grid::Grid;
+use crate::layout::cut_line;
 use crate::plain::plain;
 use crate::table_options::TableOptions;
 use crate::units;
@@ -60,7 +61,11 @@ pub fn plans<'a>(verdict: &Verdict, statements: impl Iterator<Item = &'a Compare
     let mut rows = Vec::new();
     for plans in statements {
         let mark = if plans.differ { " ≠" } else { "" };
-        rows.push(vec![plans.test.clone(), format!("{}{mark}", shortened(&plans.statement)), String::new()]);
+        rows.push(vec![
+            plans.test.clone(),
+            format!("{}{mark}", cut_line(&plans.statement, SHOWN)),
+            String::new(),
+        ]);
         for own in &plans.plans {
             let label = verdict.label(own.contender);
             let first = |place: usize| if place == 0 { label.to_owned() } else { String::new() };
@@ -75,16 +80,7 @@ pub fn plans<'a>(verdict: &Verdict, statements: impl Iterator<Item = &'a Compare
     Grid { header: ["", "statement, contender", "plan"].map(String::from).to_vec(), rows }
 }
 
-/// A text in one line, cut where it is long.
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN {
-        return line;
-    }
-    line.chars().take(SHOWN - 1).chain(['…']).collect()
-}
-
-/// What the parts are, and what they are not.
+/// The meaning of the parts, and their limits.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let Some(why) = &verdict.views.why else { return Vec::new() };
     let mut notes = vec![
