@@ -259,6 +259,7 @@ fn what_agents_cannot_drive_is_refused_before_anything_runs() {
     refused("speedtest --url postgres://u@127.0.0.1:1/d", EACH, "a", "has no mix");
     refused("bank --url postgres+psycopg://u@127.0.0.1:1/d", EACH, "a", "is a script");
     refused("bank --counts --url postgres://u@127.0.0.1:1/d", EACH, "a", "leave one out");
+    refused("bank --delay 1ms --url postgres://u@127.0.0.1:1/d", EACH, "a", "leave one out");
     refused("bank --url postgres://u@127.0.0.1:1/d", "ssh {host}", "a", "starts no agent");
     refused("bank --url postgres://u@127.0.0.1:1/d", "ssh", "a,-oProxyCommand=x", "names no host");
     let clients = "bank --clients 2 --url postgres://u@127.0.0.1:1/d";

@@ -146,14 +146,21 @@ fn commits_that_are_not_durable_after_a_restart_without_a_reboot_are_found() {
         restarted.map(|failed| failed["restarted"].clone()).collect::<Vec<Value>>()
     };
     let is_whole = |restarted: &Value| restarted["harm"] == serde_json::json!({"lost": [], "broken": []});
-    let acknowledges = |restarted: &Value| restarted["acknowledged"].as_u64() > Some(0);
-    let honest = with_library(&place, None, options);
-    // The kernel may have forgotten a write of an honest one too, but not each time.
-    let found = restarts(&honest);
-    assert!(found.iter().any(|restarted| acknowledges(restarted) && is_whole(restarted)), "{honest}");
-    let liar = with_library(&place, Some(UNSYNCED_AFTER_FAILURE), options);
-    let found: Vec<Value> = restarts(&liar).into_iter().filter(acknowledges).collect();
-    assert!(!found.is_empty() && !found.iter().any(is_whole), "{liar}");
+    // A busy kernel writes when it finds the time: it may have forgotten a write of an honest program, and have written
+    // what a liar did not sync. Neither happens each time.
+    let some_try = |library: Option<&str>, whole: bool| {
+        for _ in 0..5 {
+            let found = with_library(&place, library, options);
+            let mut restarted =
+                restarts(&found).into_iter().filter(|restarted| restarted["acknowledged"].as_u64() > Some(0));
+            if restarted.any(|restarted| is_whole(&restarted) == whole) {
+                return found;
+            }
+        }
+        panic!("no restart after which all is there is {whole}, in five proofs");
+    };
+    some_try(None, true);
+    let liar = some_try(Some(UNSYNCED_AFTER_FAILURE), false);
     assert_eq!(count(&liar, "cuts", "survived"), count(&liar, "cuts", "tried"), "{liar}");
     assert_eq!(liar["kept"], true, "no level promises it: {liar}");
 }

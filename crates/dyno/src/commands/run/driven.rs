@@ -48,6 +48,10 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
         !request.schedule.round_trips,
         "--round-trips records one client of this machine, and --on drives clients from others: leave one out"
     );
+    ensure!(
+        request.limits.round_trip_ns.is_none(),
+        "--delay delays what passes through this machine, and --on drives clients from others: leave one out"
+    );
     request.contenders.iter().try_for_each(check)?;
     // Each agent has one process for its clients, and they cannot take turns with other contenders.
     request.contenders.iter_mut().for_each(|contender| contender.processes = true);

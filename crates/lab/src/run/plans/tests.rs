@@ -11,7 +11,7 @@ fn one_statement_of_each_shape_is_asked_for() {
         reads(&Work::Statements { file: file.clone(), count: 1 }).unwrap()
     };
     let three = "BEGIN\0SELECT a FROM t WHERE b='x1'\0SELECT a FROM t WHERE b='it''s'\0select 17\0COMMIT\0";
-    assert_eq!(work(three), ["SELECT a FROM t WHERE b='x1'", "SELECT a FROM t WHERE b='it''s'", "select 17"]);
+    assert_eq!(work(three), ["SELECT a FROM t WHERE b='x1'", "select 17"]);
     assert_eq!(work("SELECT 1\0SELECT 25\0"), ["SELECT 1"]);
     // A digit of a name is no value.
     assert_eq!(work("SELECT a FROM t1\0SELECT a FROM t2\0").len(), 2);
