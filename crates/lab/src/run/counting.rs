@@ -1,8 +1,8 @@
 //! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor,
 //! strace, which lists system calls, or the kernel.
 //!
-//! Nothing of these trials is a time. Counts repeat to the digit where the work does: addresses are the same in each
-//! trial, and so is the seed of Python's hashes. Only what the kernel counts depends on what else goes on.
+//! Nothing of these trials is a time. Counts repeat to the digit where the work does: the seed of Python's hashes is the
+//! same in each trial, and so are addresses under callgrind. Only what the kernel counts depends on what else goes on.
 
 mod callgrind;
 mod kernel;
