@@ -26,7 +26,7 @@ use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
 use super::key_file::KeyFile;
-use super::process::{describe, tail};
+use super::process::{describe, new_log, tail};
 use super::segments::Segments;
 use super::{protocol, template};
 
@@ -285,6 +285,10 @@ impl PrivateServer {
     /// that it starts meanwhile would stay, wait for a lock that a killed one holds, and let its client wait for ever.
     pub fn kill(&mut self) {
         self.note_segments();
+        // Once it is waited for, its number may be that of another process of the machine.
+        if !self.is_alive() {
+            return;
+        }
         let children = stopped_descendants(self.child.id());
         let _ = self.child.kill();
         for child in &children {
@@ -404,7 +408,7 @@ fn fill(order: ServerOrder, data: FirstData, account: &Account, folders: &Folder
 fn launch(order: ServerOrder, account: &Account, folders: &Folders) -> Result<Child> {
     let ServerOrder { installation, settings, key, placement, node, .. } = order;
     let how = &installation.start;
-    let output = File::create(&folders.log).context("cannot make the server's log")?;
+    let output = new_log(&folders.log).context("cannot make the server's log")?;
     let mut command = start_command(installation, settings, folders, node);
     let gift = how.key.as_ref().zip(key);
     let key_file = gift.map(|(gift, key)| KeyFile::new(gift, key)).transpose()?;

@@ -1,6 +1,7 @@
 //! Facts about a process: how it ended and what it wrote last.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -32,6 +33,17 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// Makes a log anew. The folder is the account's of the server, which may put a link in its place: none is followed.
+///
+/// # Errors
+/// It cannot be made.
+pub fn new_log(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => OpenOptions::new().write(true).create_new(true).open(path),
+    }
+}
+
 /// Runs a program in a new process group to its end; its output goes to the file `output`.
 ///
 /// # Errors
@@ -44,7 +56,7 @@ pub fn run(
     interrupts: &Interrupts,
 ) -> Result<ExitStatus> {
     let program = command.get_program().display().to_string();
-    let file = File::create(output).with_context(|| format!("cannot make {}", output.display()))?;
+    let file = new_log(output).with_context(|| format!("cannot make {}", output.display()))?;
     let mut child = command
         .stdout(file.try_clone()?)
         .stderr(file)
@@ -72,6 +84,19 @@ pub fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_takes_the_place_of_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, other) = (folder.path().join("log"), folder.path().join("other"));
+        fs::write(&other, "precious").unwrap();
+        std::os::unix::fs::symlink(&other, &log).unwrap();
+        drop(new_log(&log).unwrap());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
+        assert!(fs::symlink_metadata(&log).unwrap().is_file());
+        // One that is there is made anew, as on a restart.
+        drop(new_log(&log).unwrap());
+    }
 
     #[test]
     fn only_the_end_of_a_log_is_shown() {
