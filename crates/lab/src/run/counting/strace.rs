@@ -96,6 +96,10 @@ fn is_name(text: &str) -> bool {
 
 /// The number that a call returned: 0 for an error, or where it has not ended.
 fn returned(call: &str) -> u64 {
+    // What looks like a number is within a text of the call then.
+    if call.trim_end().ends_with("<unfinished ...>") {
+        return 0;
+    }
     let value = call.rsplit_once(" = ").and_then(|(_, value)| value.split(' ').next());
     value.and_then(|value| value.parse().ok()).unwrap_or(0)
 }
@@ -111,7 +115,7 @@ mod tests {
             "7 fdatasync(6 <unfinished ...>",
             r#"8 recvfrom(9, "x", 8192, 0, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)"#,
             "7 <... fdatasync resumed>) = 0",
-            r#"8 write(4, "a"..., 10 <unfinished ...>"#,
+            r#"8 write(4, "SET a = 5 W"..., 10 <unfinished ...>"#,
             "8 <... write resumed>) = 10",
             "9 +++ exited with 0 +++",
         ];
