@@ -143,7 +143,10 @@ fn config(server: &Server) -> Result<Config> {
     };
     let mut config = Config::new();
     config.host(&server.host).user(&server.user);
-    config.connect_timeout(Duration::from_secs(patience));
+    // As in libpq, 0 is no limit.
+    if patience > 0 {
+        config.connect_timeout(Duration::from_secs(patience));
+    }
     config.application_name(option("application_name").unwrap_or("dyno"));
     server.port.map(|port| config.port(port));
     server.password.as_ref().map(Secret::reveal).map(|password| config.password(password));
