@@ -58,7 +58,7 @@ impl<'a> Pipeline<'a> {
                 let outcome = self.connection.done((api.get_result)(raw), |_| ());
                 self.connection.end(outcome).map_err(|error| refused(call, error))?;
             }
-            // What the commit violates is reported in the place of the end of the pipeline.
+            // libpq returns a failure of the commit in the place of the pipeline's end.
             let last = (api.get_result)(raw);
             let status = (api.result_status)(last);
             let outcome =

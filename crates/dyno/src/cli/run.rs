@@ -129,9 +129,9 @@ pub struct RunArgs {
     /// preparations. One client does some operations of each class through a proxy that records them, twice
     #[arg(long, help_heading = LONG)]
     pub round_trips: bool,
-    /// After the measured trials, run up to six more that count within the timed sections: instructions and allocations on a
-    /// simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page faults
-    /// and context switches
+    /// After the measured trials, run up to six more that count within the timed sections: instructions and allocations
+    /// on a simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page
+    /// faults and context switches
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
     /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time

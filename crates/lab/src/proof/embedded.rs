@@ -8,6 +8,7 @@ use dyno_engine::{Contender, Key, ScratchServer};
 use dyno_plan::probe;
 use dyno_protocol::{Secret, Setting, Test, Value};
 use dyno_record::{Attempt, EncryptionProof, MARKED_ROWS};
+use tempfile::TempDir;
 
 use super::plant;
 use super::search::{Bytes, look_through};
@@ -15,8 +16,8 @@ use super::watch::{FileWatch, WatchedFiles};
 use crate::scratch::Scratch;
 use crate::trial::{Outcome, Servers, Trial, TrialOptions};
 
-/// How often the marker is planted at most, where the machine is too busy to see every file of a transaction.
-const MOST_TRIES: u32 = 5;
+/// The marker is planted this many times at most, where the machine is too busy to see every file of a transaction.
+const MOST_PLANTINGS: u32 = 5;
 
 /// Looks whether contenders encrypt.
 pub struct Prover<'a> {
@@ -56,21 +57,14 @@ impl Prover<'_> {
     fn embedded(&mut self, contender: &Contender, proof: &mut EncryptionProof) -> Result<()> {
         let marker = plant::marker()?;
         let settings = &contender.settings;
-        let mut tries = 1;
-        let (directory, trial, files) = loop {
-            let place = self.servers.place(contender)?;
-            let directory = self.scratch.trial_in(&place)?;
-            let opening =
-                Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
-            let watch = FileWatch::begin(vec![self.files_of(contender, directory.path())?]);
-            let planted = self.plant(contender, &opening, &marker);
-            let WatchedFiles { files, saw_all } = watch.end();
-            let trial = planted?;
-            if saw_all || tries == MOST_TRIES {
-                break (directory, trial, files);
+        let mut planted = self.plant_watched(contender, &marker)?;
+        for _ in 1..MOST_PLANTINGS {
+            if planted.2.saw_all {
+                break;
             }
-            tries += 1;
-        };
+            planted = self.plant_watched(contender, &marker)?;
+        }
+        let (directory, trial, WatchedFiles { files, .. }) = planted;
         let right =
             Opening { settings, key: contender.engine_key(), server: None, directory: directory.path() };
         take_cipher(contender, &trial, proof);
@@ -89,6 +83,22 @@ impl Prover<'_> {
         // The right key must open what the wrong ones must not, or refusing proves nothing.
         proof.own_key = Some(self.attempt(contender, &right)?);
         Ok(())
+    }
+
+    /// Puts the marker into data of a new folder, and keeps the files open that are there meanwhile.
+    fn plant_watched(
+        &mut self,
+        contender: &Contender,
+        marker: &str,
+    ) -> Result<(TempDir, Trial, WatchedFiles)> {
+        let place = self.servers.place(contender)?;
+        let directory = self.scratch.trial_in(&place)?;
+        let (settings, key) = (&contender.settings, contender.engine_key());
+        let opening = Opening { settings, key, server: None, directory: directory.path() };
+        let watch = FileWatch::begin(vec![self.files_of(contender, directory.path())?]);
+        let planted = self.plant(contender, &opening, marker);
+        let files = watch.end();
+        Ok((directory, planted?, files))
     }
 
     /// The folder of the contender's files as they are on the device, for data in `folder`.

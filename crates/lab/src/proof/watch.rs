@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_millis(50);
 /// Files by device and number, each with the path it had when it was found.
 type FoundFiles = BTreeMap<(u64, u64), (PathBuf, File)>;
 
-/// What a watch found.
+/// The files that a watch found.
 pub struct WatchedFiles {
     /// Every file that was seen, and those that are there at the end, with their paths.
     pub files: Vec<(PathBuf, File)>,

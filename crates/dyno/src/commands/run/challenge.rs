@@ -166,7 +166,7 @@ fn changed(run: &Run, file: &Path, folder: &Path, circumstances: Circumstances) 
 }
 
 /// A folder within one, whose name has this many letters. The accounts of servers may pass through both and list
-/// neither; what is in them has permissions of its own.
+/// neither; the files in them have their own permissions.
 fn longer(within: &Path, letters: u32) -> Result<PathBuf> {
     let folder = within.join("x".repeat(letters as usize));
     let made = fs::create_dir(&folder);

@@ -96,7 +96,7 @@ fn is_name(text: &str) -> bool {
 
 /// The number that a call returned: 0 for an error, or where it has not ended.
 fn returned(call: &str) -> u64 {
-    // What looks like a number is within a text of the call then.
+    // The call has not returned: a ` = ` in the line is part of an argument.
     if call.trim_end().ends_with("<unfinished ...>") {
         return 0;
     }
