@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -47,12 +47,20 @@ impl Account {
         Ok(Account { other: Some(Other { name: user.name, uid: user.uid, gid: user.gid }) })
     }
 
-    /// Gives a file or folder to the account.
+    /// Gives a file or folder to the account. No link is followed.
     pub fn own(&self, path: &Path) -> io::Result<()> {
         match &self.other {
-            Some(other) => chown(path, Some(other.uid.as_raw()), Some(other.gid.as_raw())),
+            Some(other) => lchown(path, Some(other.uid.as_raw()), Some(other.gid.as_raw())),
             None => Ok(()),
         }
+    }
+
+    /// Lets the account's group enter a folder of mode 0700, which stays dyno's: the account can neither list it nor
+    /// put a link in the place of what is in it.
+    pub fn enter(&self, folder: &Path) -> io::Result<()> {
+        let Some(other) = &self.other else { return Ok(()) };
+        chown(folder, None, Some(other.gid.as_raw()))?;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o710))
     }
 
     /// Makes a command run under the account, and the kernel send it `death` when the thread that

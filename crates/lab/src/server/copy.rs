@@ -5,10 +5,14 @@
 //! a server is to run on the copy: its log then lies in blocks that are its own already, as in a server
 //! that has run for a while, whichever way the copy was made.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use dyno_files::open_unlinked;
+use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
 use super::account::Account;
 
@@ -24,32 +28,41 @@ pub enum Zeros {
     Skipped,
 }
 
-/// Copies a folder with its files and folders to `to`, which must not exist. Permissions are kept; the
-/// copy belongs to `owner`, if one is given.
+/// Copies a folder with its files and folders to `to`, which must not exist. Permissions are kept; what is in the copy
+/// belongs to `owner`, if one is given. The copy itself stays dyno's, so that its owner can put no link where dyno still
+/// writes: the caller hands it over.
+///
+/// The source may belong to a server's account, whose processes can exchange what is in it meanwhile: each folder is held
+/// open, and no link is followed.
 ///
 /// # Errors
-/// Those of reading and writing, and anything that is neither a file nor a folder.
+/// Those of reading and writing, and anything that is neither a folder nor a file of one name.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<&Account>, zeros: Zeros) -> io::Result<()> {
+    let held = OpenOptions::new().read(true).custom_flags(O_DIRECTORY | O_NOFOLLOW).open(from)?;
+    let within = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
     DirBuilder::new().mode(0o700).create(to)?;
-    for entry in fs::read_dir(from)? {
+    for entry in fs::read_dir(&within)? {
         let entry = entry?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let (source, target) = (within.join(entry.file_name()), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
             copy_folder(&source, &target, owner, zeros)?;
         } else if kind.is_file() {
             copy_file(&source, &target, zeros)?;
-            owner.map_or(Ok(()), |owner| owner.own(&target))?;
         } else {
-            return Err(io::Error::other(format!("{} is neither a file nor a folder", source.display())));
+            return Err(unexpected(&target, "is neither a file nor a folder"));
         }
+        owner.map_or(Ok(()), |owner| owner.own(&target))?;
     }
-    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
-    owner.map_or(Ok(()), |owner| owner.own(to))
+    fs::set_permissions(to, held.metadata()?.permissions())
 }
 
 fn copy_file(from: &Path, to: &Path, zeros: Zeros) -> io::Result<()> {
-    let mut source = File::open(from)?;
+    let mut source = open_unlinked(from)?;
+    // A second name could be that of a file which the account may not read.
+    if source.metadata()?.nlink() > 1 {
+        return Err(unexpected(to, "has more than one name"));
+    }
     let mode = source.metadata()?.permissions().mode() & 0o777;
     let mut target = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     let mut chunk = vec![0; CHUNK];
@@ -71,11 +84,42 @@ fn copy_file(from: &Path, to: &Path, zeros: Zeros) -> io::Result<()> {
     target.set_len(length)
 }
 
+/// An error about the original of `target`, whose own path goes over descriptors.
+fn unexpected(target: &Path, fault: &str) -> io::Error {
+    io::Error::other(format!("the original of {} {fault}", target.display()))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use std::fs::File;
+    use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn what_is_no_file_of_one_name_is_not_copied() {
+        let place = tempfile::tempdir().unwrap();
+        let (secret, from) = (place.path().join("secret"), place.path().join("from"));
+        fs::write(&secret, "private").unwrap();
+        let plant: [&dyn Fn(&Path); 4] = [
+            &|path| symlink(&secret, path).unwrap(),
+            &|path| fs::hard_link(&secret, path).unwrap(),
+            &|path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            &|path| symlink(place.path(), path).unwrap(),
+        ];
+        for (number, plant) in plant.iter().enumerate() {
+            let _ = fs::remove_dir_all(&from);
+            fs::create_dir_all(from.join("inner")).unwrap();
+            plant(&from.join("inner/planted"));
+            let to = place.path().join(format!("to{number}"));
+            let error = copy_folder(&from, &to, None, Zeros::Written).unwrap_err().to_string();
+            assert!(error.contains("to") && error.contains("inner/planted"), "{error}");
+            assert!(!to.join("inner/planted").exists());
+        }
+        let link = place.path().join("link");
+        symlink(place.path(), &link).unwrap();
+        copy_folder(&link, &place.path().join("to"), None, Zeros::Written).unwrap_err();
+    }
 
     #[test]
     fn a_copy_has_the_same_bytes_and_permissions() {

@@ -16,10 +16,15 @@ use super::account::Account;
 const LONGEST_SOCKET: usize = 107;
 
 /// The folders of a server. Dropped, they are removed with what is in them.
+///
+/// The folder that holds the others is dyno's, and those that the server writes to are its account's: so no link of that
+/// account stands in a path by which dyno writes.
 #[derive(Debug)]
 pub struct Folders {
     /// The database; not there until it is made.
     pub data: PathBuf,
+    /// The folder in which the engine makes an empty database.
+    pub made: PathBuf,
     /// The folder for the server's temporary files.
     pub temporary: PathBuf,
     /// Its socket.
@@ -39,19 +44,24 @@ impl Folders {
         let whole = closed_folder("server-", place)
             .with_context(|| format!("cannot make a folder for the server in {}", place.display()))?;
         account.admit(place)?;
-        let temporary = whole.path().join("tmp");
+        let within = |name| whole.path().join(name);
+        let (temporary, sockets, made) = (within("tmp"), within("run"), within("made"));
         let make = || {
-            DirBuilder::new().mode(0o700).create(&temporary)?;
-            account.own(&temporary)?;
-            account.own(whole.path())
+            account.enter(whole.path())?;
+            for folder in [&temporary, &sockets, &made] {
+                DirBuilder::new().mode(0o700).create(folder)?;
+                account.own(folder)?;
+            }
+            Ok::<_, io::Error>(())
         };
         make().with_context(|| format!("cannot make folders in {}", whole.path().display()))?;
-        account.check_way(whole.path())?;
-        let short = if fits(whole.path(), socket) { None } else { Some(short_folder(account, socket)?) };
+        account.check_way(&temporary)?;
+        let short = if fits(&sockets, socket) { None } else { Some(short_folder(account, socket)?) };
         Ok(Folders {
-            data: whole.path().join("data"),
-            sockets: short.as_ref().map_or(whole.path(), TempDir::path).to_owned(),
-            log: whole.path().join("log"),
+            data: within("data"),
+            sockets: short.as_ref().map_or(sockets, |short| short.path().to_owned()),
+            log: within("log"),
+            made,
             temporary,
             whole,
             short,
@@ -93,4 +103,38 @@ fn short_folder(account: &Account, socket: &str) -> Result<TempDir> {
 fn closed_folder(prefix: &str, parent: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use nix::sys::signal::Signal;
+    use nix::unistd::Uid;
+
+    use super::*;
+
+    #[test]
+    fn the_account_of_a_server_writes_to_its_own_folders_and_not_where_dyno_writes() {
+        if !Uid::effective().is_root() {
+            eprintln!("not run: only root starts servers under another account");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let account = Account::for_server("nobody").unwrap();
+        let folders = Folders::create(place.path(), &account, "socket").unwrap();
+        let links = |link: &Path| {
+            let mut command = Command::new("ln");
+            command.args(["-s", "/etc/passwd"]).arg(link).stderr(Stdio::null());
+            account.prepare(&mut command, Signal::SIGKILL);
+            command.status().unwrap().success()
+        };
+        assert!(!links(&folders.log) && !links(&folders.data));
+        for own in [&folders.temporary, &folders.sockets, &folders.made] {
+            assert!(links(&own.join("link")), "{}", own.display());
+        }
+        // The log of a server may hold what its clients sent.
+        drop(crate::server::process::new_log(&folders.log).unwrap());
+        assert_eq!(fs::metadata(&folders.log).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }

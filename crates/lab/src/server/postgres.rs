@@ -1,8 +1,7 @@
 //! The peculiarities of private servers of PostgreSQL, and of engines derived from it.
 
-use std::fs;
-
 use super::folders::Folders;
+use super::process::read_owned;
 
 /// A database that every server has.
 pub const DATABASE: &str = "postgres";
@@ -19,6 +18,6 @@ pub fn version(said: &str) -> Option<String> {
 
 /// Returns true if the server accepts connections, according to its own state file.
 pub fn is_ready(folders: &Folders) -> bool {
-    let state = fs::read_to_string(folders.data.join("postmaster.pid")).unwrap_or_default();
+    let state = read_owned(&folders.data.join("postmaster.pid"));
     state.lines().nth(7).is_some_and(|line| line.trim() == "ready")
 }

@@ -398,8 +398,10 @@ fn fill(order: ServerOrder, data: FirstData, account: &Account, folders: &Folder
         FirstData::Copy(seed) => copy_folder(seed, &folders.data, Some(account), Zeros::Written)
             .with_context(|| format!("cannot copy the empty data folder to {}", folders.data.display()))?,
     }
-    let Some(node) = order.node else { return Ok(()) };
-    node.complete(&folders.data, account).context("cannot make a node's data folder of an empty one")?;
+    if let Some(node) = order.node {
+        node.complete(&folders.data, account).context("cannot make a node's data folder of an empty one")?;
+    }
+    account.own(&folders.data).context("cannot give the data folder to the server's account")?;
     // No trial pays for writing it.
     nix::unistd::syncfs(File::open(folders.whole())?).context("cannot write out the data folder")
 }

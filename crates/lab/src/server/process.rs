@@ -1,7 +1,8 @@
 //! Facts about a process: how it ended and what it wrote last.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -33,14 +34,22 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Makes a log anew. The folder is the account's of the server, which may put a link in its place: none is followed.
+/// The text of a file in a folder that belongs to a server's account, which may have put a link or a FIFO there; empty
+/// where there is no such text. Of a longer file, the first 64 KiB.
+pub fn read_owned(path: &Path) -> String {
+    let mut text = String::new();
+    let read = dyno_files::open_unlinked(path).and_then(|file| file.take(1 << 16).read_to_string(&mut text));
+    read.map_or_else(|_| String::new(), |_| text)
+}
+
+/// Makes a log anew, which only this user may read. A link in its place is not followed.
 ///
 /// # Errors
 /// It cannot be made.
 pub fn new_log(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => OpenOptions::new().write(true).create_new(true).open(path),
+        _ => OpenOptions::new().write(true).create_new(true).mode(0o600).open(path),
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use nix::libc::{self, c_int, key_t};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
+use super::process::read_owned;
 use super::template::cache_folder;
 
 /// The folder of the files and the beginning of their names.
@@ -41,6 +43,9 @@ struct Found {
     control: Option<u32>,
     /// Key and number of the System V segment.
     interlock: Option<(key_t, c_int)>,
+    /// The user that the server ran as; `None` in a note of an older dyno. The server wrote the numbers itself, so only
+    /// what belongs to this user is removed.
+    user: Option<u32>,
 }
 
 impl Segments {
@@ -49,12 +54,12 @@ impl Segments {
     pub fn of(process: u32, data: &Path) -> Segments {
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let control = maps.lines().find_map(|line| line.split_once(FILES)?.1.trim().parse().ok());
-        let state = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        let state = read_owned(&data.join("postmaster.pid"));
         let interlock = state.lines().nth(6).and_then(|line| {
             let mut numbers = line.split_whitespace().map(str::parse::<i64>);
             Some((numbers.next()?.ok()? as key_t, numbers.next()?.ok()? as c_int))
         });
-        let found = Found { control, interlock };
+        let found = Found { control, interlock, user: user_of(process) };
         let note = note(&found).ok();
         Segments { found, note }
     }
@@ -79,32 +84,51 @@ impl Drop for Segments {
 impl Found {
     /// Removes what is there of it, unless a process still uses it. Whether it is gone.
     fn remove(&self) -> bool {
-        if self.interlock.is_some_and(|(key, number)| !remove_interlock(key, number)) {
+        if self.interlock.is_some_and(|(key, number)| !remove_interlock(key, number, self.user)) {
             return false;
         }
         let Some(control) = self.control else { return true };
         let path = format!("{FILES}{control}");
         let mut numbers = Vec::new();
+        if !self.owns(&path) {
+            return true;
+        }
         let read =
             dyno_files::open_unlinked(path.as_ref()).and_then(|mut file| file.read_to_end(&mut numbers));
         // The position of the numbers depends on the version; in every version they are aligned.
         for number in numbers.as_chunks::<4>().0.iter().filter(|_| read.is_ok()) {
             let number = u32::from_ne_bytes(*number);
-            if number != 0 {
-                let _ = fs::remove_file(format!("{FILES}{number}"));
+            let path = format!("{FILES}{number}");
+            if number != 0 && self.owns(&path) {
+                let _ = fs::remove_file(path);
             }
         }
         let _ = fs::remove_file(path);
         true
     }
+
+    /// True if a file belongs to the user that the server ran as.
+    fn owns(&self, path: &str) -> bool {
+        let found = fs::symlink_metadata(path);
+        found.is_ok_and(|found| self.user.is_none_or(|user| found.uid() == user))
+    }
 }
 
-/// Removes a System V segment, unless it is another one by now or in use. Whether it is gone.
-fn remove_interlock(key: key_t, number: c_int) -> bool {
+/// The effective user of a process.
+fn user_of(process: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1)?.parse().ok())
+}
+
+/// Removes a System V segment, unless it is another one by now, another user's, or in use. Whether it is gone.
+fn remove_interlock(key: key_t, number: c_int, user: Option<u32>) -> bool {
     // SAFETY: all zeros are a value of this structure of numbers; the calls get a number and a place for one structure.
     unsafe {
         let mut state: libc::shmid_ds = std::mem::zeroed();
         if libc::shmctl(number, libc::IPC_STAT, &mut state) != 0 || state.shm_perm.__key != key {
+            return true;
+        }
+        if user.is_some_and(|user| state.shm_perm.uid != user) {
             return true;
         }
         state.shm_nattch == 0 && libc::shmctl(number, libc::IPC_RMID, &mut state) == 0

@@ -45,25 +45,22 @@ pub fn fill(
     folders: &Folders,
     interrupts: &Interrupts,
 ) -> Result<()> {
-    let made = obtain(installation, settings, account, folders.whole(), interrupts)?;
+    let made = obtain(installation, settings, account, folders, interrupts)?;
     interrupts.check()?;
     let copy = || -> io::Result<()> {
         copy_folder(&made, &folders.data, Some(account), Zeros::Written)?;
-        if made.starts_with(folders.whole()) {
-            fs::remove_dir_all(&made)?;
-        }
+        fs::remove_dir_all(&folders.made)?;
         Ok(nix::unistd::syncfs(File::open(folders.whole())?)?)
     };
     copy().with_context(|| format!("cannot copy the empty data folder to {}", folders.data.display()))
 }
 
-/// An empty data folder for an installation and settings: the cache's, or one made now in `work`, a
-/// folder of the account's own.
+/// An empty data folder for an installation and settings: the cache's, or one made now.
 fn obtain(
     installation: &Installation,
     settings: &[Setting],
     account: &Account,
-    work: &Path,
+    folders: &Folders,
     interrupts: &Interrupts,
 ) -> Result<PathBuf> {
     let arguments = installation.start.init_arguments(settings, &installation.version);
@@ -79,7 +76,7 @@ fn obtain(
     {
         return Ok(place.join(DATA));
     }
-    let made = make(installation, &arguments, account, work, interrupts)?;
+    let made = make(installation, &arguments, account, folders, interrupts)?;
     if let Some(place) = &place {
         // The next run then makes its own; this one has what it needs.
         let _ = keep(&made, &key, place);
@@ -87,25 +84,25 @@ fn obtain(
     Ok(made)
 }
 
-/// Makes a data folder in `work`.
+/// Makes a data folder.
 fn make(
     installation: &Installation,
     arguments: &[Argument],
     account: &Account,
-    work: &Path,
+    folders: &Folders,
     interrupts: &Interrupts,
 ) -> Result<PathBuf> {
-    let data = work.join("made");
+    let data = folders.made.join(DATA);
     let mut command = init_command(installation, arguments, &data);
     account.prepare(&mut command, Signal::SIGKILL);
     // An interrupt from the terminal is for dyno.
-    command.process_group(0).current_dir(work);
+    command.process_group(0).current_dir(folders.whole());
     let program = installation.initializer.display();
-    let said = work.join("made.log");
-    let status = process::run(&mut command, &said, INITIALIZE_TIMEOUT, interrupts)
+    let said = &folders.log;
+    let status = process::run(&mut command, said, INITIALIZE_TIMEOUT, interrupts)
         .with_context(|| format!("cannot make an empty data folder by {program}"))?;
     if !status.success() {
-        let said = tail(&fs::read(&said).unwrap_or_default());
+        let said = tail(&fs::read(said).unwrap_or_default());
         bail!("{program} could not make an empty data folder; it said:\n{said}");
     }
     Ok(data)

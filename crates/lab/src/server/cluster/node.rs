@@ -49,7 +49,7 @@ impl ClusterNode {
         self.joined.as_ref().is_none_or(|words| memchr::memmem::find(log, words.as_bytes()).is_some())
     }
 
-    /// Adds to a new data folder what makes it a node's.
+    /// Adds to a new data folder, which is not yet the account's, what makes it a node's.
     ///
     /// # Errors
     /// A file cannot be written.
