@@ -43,23 +43,24 @@ pub struct TrafficCounter<'a> {
 
 impl TrafficCounter<'_> {
     /// The traffic of a contender, by its position in the plan; empty of an engine within the client's process. A
-    /// trial that fails has counts of what it did before.
+    /// trial that fails has counts of what it did before. An interrupted trial counts nothing, and is no failure.
     ///
     /// # Errors
-    /// A trial could not begin.
+    /// The first trial could not begin.
     pub fn count(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<TrafficRecord>> {
         let mut records = Vec::new();
         for _ in 0..PASSES {
+            let pass = self.pass(contender, observer);
             if self.conduct.interrupts.signal().is_some() {
-                return Ok(Vec::new());
+                return Ok(once(records, "dyno was interrupted"));
             }
-            let pass = self.pass(contender, observer)?;
-            if pass.is_empty() {
-                break;
-            }
-            records = match records.is_empty() {
-                true => pass,
-                false => records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect(),
+            records = match pass {
+                Err(error) if records.is_empty() => return Err(error),
+                Err(error) => return Ok(once(records, &format!("{error:#}"))),
+                Ok(pass) if records.is_empty() => pass,
+                Ok(pass) => {
+                    records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect()
+                }
             };
         }
         Ok(records)
@@ -181,11 +182,45 @@ fn in_words(obstacle: Obstacle) -> String {
     .to_owned()
 }
 
-/// A record with a further pass.
+/// Records of one pass, the other of which has no counts for a reason.
+fn once(records: Vec<TrafficRecord>, why: &str) -> Vec<TrafficRecord> {
+    let failed = |record: TrafficRecord| TrafficRecord {
+        failed: record.failed.or_else(|| Some(why.to_owned())),
+        ..record
+    };
+    records.into_iter().map(failed).collect()
+}
+
+/// A record with a further pass. What one of them counted stays where the other failed.
 fn joined(before: TrafficRecord, pass: TrafficRecord) -> TrafficRecord {
-    TrafficRecord {
-        passes: before.passes.into_iter().chain(pass.passes).collect(),
-        failed: before.failed.or(pass.failed),
-        ..pass
+    if pass.failed.is_some() {
+        return TrafficRecord { failed: before.failed.or(pass.failed), ..before };
+    }
+    let passes = before.passes.into_iter().chain(pass.passes).collect();
+    TrafficRecord { passes, failed: before.failed, ..pass }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_that_fails_leaves_what_the_other_counted() {
+        let counted = || TrafficRecord {
+            operations: 5,
+            passes: vec![TrafficCounts { sends: 7, ..TrafficCounts::default() }],
+            ..TrafficRecord::default()
+        };
+        let failed = || TrafficRecord { failed: Some("gone".into()), ..TrafficRecord::default() };
+        for record in [joined(counted(), failed()), joined(failed(), counted())] {
+            assert_eq!((record.operations, record.passes.len()), (5, 1));
+            assert_eq!(record.failed.as_deref(), Some("gone"));
+        }
+        assert_eq!(
+            (joined(counted(), counted()).passes.len(), joined(counted(), counted()).failed),
+            (2, None)
+        );
+        let once = once(vec![counted()], "dyno was interrupted").remove(0);
+        assert_eq!((once.passes.len(), once.failed.as_deref()), (1, Some("dyno was interrupted")));
     }
 }

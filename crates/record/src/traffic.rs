@@ -22,7 +22,7 @@ pub struct TrafficRecord {
     /// The reason, in words, that statements and preparations could not be read; their counts then mean nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// The reason that there are no counts.
+    /// The reason that a pass has no counts: the only one that is there, or both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

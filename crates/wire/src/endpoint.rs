@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -80,6 +81,18 @@ impl Listening {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         Ok((Listening::Tcp(listener), port))
+    }
+
+    /// Ends the waiting for connections, which then fails.
+    pub fn shutdown(&self) {
+        let socket = match self {
+            Listening::Unix(listener) => listener.as_fd(),
+            Listening::Tcp(listener) => listener.as_fd(),
+        };
+        // The call is the same for sockets of every kind.
+        if let Ok(copy) = socket.try_clone_to_owned() {
+            let _ = UnixStream::from(copy).shutdown(Shutdown::Both);
+        }
     }
 
     /// Waits for the next connection.

@@ -35,6 +35,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Proxy {
     place: ServerPlace,
+    listening: Arc<Listening>,
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
     _folder: Option<TempDir>,
@@ -109,12 +110,13 @@ impl Proxy {
             is_over: AtomicBool::new(false),
             connections: Mutex::new(Vec::new()),
         });
+        let listening = Arc::new(listening);
         let accepting = spawn("dyno-wire", {
-            let shared = Arc::clone(&shared);
+            let (shared, listening) = (Arc::clone(&shared), Arc::clone(&listening));
             move || shared.accept_all(&listening)
         })
         .context("cannot start the proxy")?;
-        Ok(Proxy { place, shared, accepting: Some(accepting), _folder: kept })
+        Ok(Proxy { place, listening, shared, accepting: Some(accepting), _folder: kept })
     }
 
     /// Where clients connect in place of the server.
@@ -126,8 +128,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        // Accepting ends with the next connection.
-        drop(self.place.connect());
+        self.listening.shutdown();
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
         }

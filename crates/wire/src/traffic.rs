@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::decode::{Ask, Conversation, Obstacle, WireProtocol};
 use crate::inspect::PeerRole;
+use crate::pattern::without_values;
 use crate::recording::{RecordedRead, Recording};
 
 /// The traffic of all connections in a window of time.
@@ -27,7 +28,7 @@ pub struct Traffic {
     pub obstacle: Option<Obstacle>,
 }
 
-/// A statement as the server saw it, and how often. Where a text differs from another by numbers and quoted texts
+/// A statement as the server saw it, and how often. Where a text differs from another by values and comments
 /// alone, both count as the first of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentText {
@@ -35,7 +36,7 @@ pub struct SentText {
     pub text: Arc<str>,
     /// The number of times that it was executed.
     pub count: u64,
-    /// The text without numbers and quoted texts.
+    /// The text without values and comments.
     pattern: String,
 }
 
@@ -83,7 +84,7 @@ pub fn count(
 #[derive(Debug, Default)]
 struct Counting {
     traffic: Traffic,
-    /// The places of the statements, by their texts without numbers and quoted texts.
+    /// The places of the statements, by their patterns.
     places: BTreeMap<String, usize>,
 }
 
@@ -103,7 +104,7 @@ fn count_connection(
         }
         let asked = conversation.hear(read.origin, &read.bytes);
         if let Some(counting) = current.map(|window| &mut counting[window]) {
-            counting.add(read, std::mem::replace(&mut awaits, is_client), asked);
+            counting.add(read, std::mem::replace(&mut awaits, is_client), asked, protocol);
             counting.traffic.obstacle = counting.traffic.obstacle.max(conversation.obstacle());
         } else {
             awaits = is_client;
@@ -112,7 +113,7 @@ fn count_connection(
 }
 
 impl Counting {
-    fn add(&mut self, read: &RecordedRead, awaited: bool, asked: Vec<Ask>) {
+    fn add(&mut self, read: &RecordedRead, awaited: bool, asked: Vec<Ask>, protocol: WireProtocol) {
         let (traffic, bytes) = (&mut self.traffic, read.bytes.len() as u64);
         match read.origin {
             PeerRole::Client => {
@@ -127,45 +128,20 @@ impl Counting {
         for ask in asked {
             match ask {
                 Ask::Prepare(_) => self.traffic.prepares += 1,
-                Ask::Execute(text) => self.execute(text),
+                Ask::Execute(text) => self.execute(text, protocol),
             }
         }
     }
 
-    fn execute(&mut self, text: Arc<str>) {
+    fn execute(&mut self, text: Arc<str>, protocol: WireProtocol) {
         let statements = &mut self.traffic.statements;
-        let pattern = without_values(&text);
+        let pattern = without_values(&text, protocol);
         let place = *self.places.entry(pattern.clone()).or_insert(statements.len());
         match statements.get_mut(place) {
             Some(statement) => statement.count += 1,
             None => statements.push(SentText { text, count: 1, pattern }),
         }
     }
-}
-
-/// A statement in which each number and each quoted text is a question mark.
-pub fn without_values(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    let mut in_word = false;
-    while let Some(letter) = letters.next() {
-        let is_signed = letter == '-' && letters.peek().is_some_and(char::is_ascii_digit);
-        let is_number = is_signed || letter.is_ascii_digit() && !in_word;
-        if letter == '\'' {
-            // A doubled quotation mark is another quoted text behind it.
-            while letters.next_if(|&letter| letter != '\'').is_some() {}
-            letters.next();
-        } else if is_number {
-            while letters.next_if(|&letter| letter.is_ascii_digit() || letter == '.').is_some() {}
-        }
-        in_word = letter.is_alphanumeric() || matches!(letter, '_' | '$');
-        match letter == '\'' || is_number {
-            true if shown.ends_with('?') => {}
-            true => shown.push('?'),
-            false => shown.push(letter),
-        }
-    }
-    shown
 }
 
 #[cfg(test)]

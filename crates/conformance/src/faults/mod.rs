@@ -56,18 +56,17 @@ impl DriverFault {
     }
 }
 
-/// Tries every fault with each contender's driver.
-///
-/// # Errors
-/// Something failed that was not meant to.
-pub fn try_faults(contenders: &[Contender], scratch: &Scratch) -> Result<FaultTable> {
-    let mut lines = Vec::new();
-    for contender in contenders {
-        let findings = DriverFault::ALL.map(|fault| writes::try_fault(contender, fault, scratch));
-        let findings = findings.into_iter().collect::<Result<Vec<_>>>()?;
-        lines.push((contender.label.clone(), findings));
-    }
-    Ok(FaultTable { lines })
+/// Tries every fault with each contender's driver. One that cannot be tried to its end does not stop the others.
+pub fn try_faults(contenders: &[Contender], scratch: &Scratch) -> FaultTable {
+    let line = |contender: &Contender| {
+        let findings = DriverFault::ALL.map(|fault| {
+            writes::try_fault(contender, fault, scratch).unwrap_or_else(|error| {
+                FaultFinding::without_writes(fault, DriverOutcome::Untried(format!("{error:#}")))
+            })
+        });
+        (contender.label.clone(), findings.to_vec())
+    };
+    FaultTable { lines: contenders.iter().map(line).collect() }
 }
 
 /// Checks that faults can be tried with these contenders.

@@ -15,12 +15,12 @@ pub struct FaultTable {
 }
 
 impl FaultTable {
-    /// True if no driver lost or repeated a commit.
+    /// True if every fault was tried, and no driver lost or repeated a commit.
     pub fn is_sound(&self) -> bool {
-        self.lines
-            .iter()
-            .flat_map(|(_, findings)| findings)
-            .all(|finding| finding.lost.is_empty() && finding.repeated.is_empty())
+        self.lines.iter().flat_map(|(_, findings)| findings).all(|finding| {
+            let is_tried = !matches!(finding.outcome, DriverOutcome::Untried(_));
+            is_tried && finding.lost.is_empty() && finding.repeated.is_empty()
+        })
     }
 }
 
@@ -31,6 +31,7 @@ fn cell(finding: &FaultFinding) -> String {
         DriverOutcome::Reports(_) => "reports",
         DriverOutcome::Hangs => "hangs",
         DriverOutcome::NotApplicable => "–",
+        DriverOutcome::Untried(_) => "not tried",
     };
     let kept = finding.kept.map(|kept| if kept { "kept" } else { "not kept" }.to_owned());
     let commits =
@@ -69,7 +70,7 @@ impl fmt::Display for FaultTable {
         }
         for (label, findings) in &self.lines {
             for finding in findings {
-                if let DriverOutcome::Reports(message) = &finding.outcome {
+                if let DriverOutcome::Reports(message) | DriverOutcome::Untried(message) = &finding.outcome {
                     write!(f, "\n{label}, {}: {}", finding.fault.name(), shortened(message))?;
                 }
             }
@@ -100,5 +101,10 @@ mod tests {
         assert!(table.is_sound());
         assert!(table.to_string().contains("pg, cut after commit: gone at once"), "{table}");
         assert!(!FaultTable { lines: vec![("pg".into(), vec![bad; 5])] }.is_sound());
+        let untried = finding(DriverOutcome::Untried("no server".into()), &[], &[], None);
+        let table = FaultTable { lines: vec![("pg".into(), [vec![untried], vec![reports; 4]].concat())] };
+        assert!(!table.is_sound());
+        let text = table.to_string();
+        assert!(text.contains("not tried") && text.contains("pg, cut after commit: no server"), "{text}");
     }
 }

@@ -55,6 +55,15 @@ pub enum DriverOutcome {
     Hangs,
     /// The fault does not apply to the server.
     NotApplicable,
+    /// The fault could not be tried to its end, for this reason.
+    Untried(String),
+}
+
+impl FaultFinding {
+    /// A finding about a fault in which nothing was written.
+    pub(super) fn without_writes(fault: DriverFault, outcome: DriverOutcome) -> FaultFinding {
+        FaultFinding { fault, outcome, lost: Vec::new(), repeated: Vec::new(), kept: None }
+    }
 }
 
 /// Tries a fault with a contender's driver.
@@ -62,10 +71,8 @@ pub enum DriverOutcome {
 /// # Errors
 /// The server does not start, the table cannot be read, or the fault did not come about.
 pub fn try_fault(contender: &Contender, fault: DriverFault, scratch: &Scratch) -> Result<FaultFinding> {
-    let about = || format!("{}, {}", contender.label, fault.name());
     if fault == DriverFault::Timeout && slow_statements(contender).is_none() {
-        let outcome = DriverOutcome::NotApplicable;
-        return Ok(FaultFinding { fault, outcome, lost: Vec::new(), repeated: Vec::new(), kept: None });
+        return Ok(FaultFinding::without_writes(fault, DriverOutcome::NotApplicable));
     }
     let conduct = TrialOptions::unmeasured(PATIENCE)?;
     let mut servers = conduct.servers(scratch);
@@ -73,9 +80,9 @@ pub fn try_fault(contender: &Contender, fault: DriverFault, scratch: &Scratch) -
     let placement = servers.placement().clone();
     let served = server.connection(&scratch_name());
     let mut subject = FaultTrial { contender, fault, scratch, conduct, served, server, installation };
-    let trial = subject.commit(&placement).with_context(about)?;
-    let rows = subject.read().with_context(about)?;
-    finding(fault, &trial, &rows).with_context(about)
+    let trial = subject.commit(&placement)?;
+    let rows = subject.read()?;
+    finding(fault, &trial, &rows)
 }
 
 /// The means of a trial with a fault.
@@ -108,7 +115,7 @@ impl FaultTrial<'_> {
         // The database stays for the reading.
         job.maintenance = job.maintenance.map(|known| Maintenance { after: Vec::new(), ..known });
         job.tests = tests(self.contender, self.fault, inputs.path())?;
-        let trial = self.run(&job, (&asked, &done), placement)?;
+        let trial = self.run(&job, (asked, done), placement)?;
         ensure!(
             self.fault == DriverFault::Timeout || injector.has_failed(),
             "the runner did not come so far that something could fail: {}",
@@ -118,11 +125,12 @@ impl FaultTrial<'_> {
     }
 
     /// Runs the job in another thread, and restarts the server when that is asked for: the kernel ends a server with
-    /// the thread that started it.
+    /// the thread that started it. It takes its ends of the channels, so that a proxy that asks too late waits for
+    /// nothing.
     fn run(
         &mut self,
         job: &Job,
-        (asked, done): (&Receiver<()>, &Sender<()>),
+        (asked, done): (Receiver<()>, Sender<()>),
         placement: &dyno_record::Placement,
     ) -> Result<Trial> {
         let (contender, conduct) = (self.contender, &self.conduct);

@@ -12,7 +12,7 @@ use dyno_protocol::{
     Job, MixStatement, MixValue, MixWork, STEP_CLASS, STEP_HEAD, StepKind, Test, Value, Work,
 };
 use dyno_record::{Answer, StatementPlan};
-use dyno_wire::without_values;
+use dyno_wire::{WireProtocol, without_values};
 
 use crate::trial::{Outcome, Trial};
 
@@ -185,10 +185,14 @@ fn is_bracket(statement: &str) -> bool {
     ["BEGIN", "START", "COMMIT", "END"].contains(&word.as_str())
 }
 
-/// The first of those statements that differ by numbers and quoted texts alone.
+/// The first of those statements that differ by values and comments alone. Suites quote as the standard does, for all
+/// engines.
 fn of_each_shape(statements: impl Iterator<Item = String>) -> Vec<String> {
     let mut shapes = BTreeSet::new();
-    statements.filter(|statement| shapes.insert(without_values(statement))).take(MOST).collect()
+    statements
+        .filter(|statement| shapes.insert(without_values(statement, WireProtocol::Postgres)))
+        .take(MOST)
+        .collect()
 }
 
 /// The read statements of a mix with the values of the first step of their class. One whose values come from the rows

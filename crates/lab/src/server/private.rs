@@ -301,6 +301,30 @@ impl PrivateServer {
         }
     }
 
+    /// Stops all processes of the server where they are.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn pause(&mut self) -> Result<()> {
+        if let Some(death) = self.death() {
+            bail!(death);
+        }
+        stopped_descendants(self.child.id());
+        Ok(())
+    }
+
+    /// Lets the processes of a paused server go on, unless it has ended meanwhile.
+    pub fn go_on(&mut self) {
+        if !self.is_alive() {
+            return;
+        }
+        // They are all listed while they are stopped.
+        let main = self.child.id();
+        for process in stopped_descendants(main).into_iter().chain([main.cast_signed()]) {
+            let _ = kill(Pid::from_raw(process), Signal::SIGCONT);
+        }
+    }
+
     fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();

@@ -6,11 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use dyno_engine::{ClusterStart, NodePlaces};
 use dyno_lab::server::{Cluster, ClusterNetwork, ClusterOrder};
-use dyno_launch::stopped_descendants;
 use dyno_protocol::Server;
 use dyno_record::NodeFault;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use super::link::{ClientLibrary, NodeLink};
 use super::load::ClientLoad;
@@ -126,7 +123,7 @@ impl Faulty<'_> {
     fn inflict(&mut self) -> Result<()> {
         match self.fault {
             NodeFault::Kill => self.cluster.server(VICTIM).kill(),
-            NodeFault::Pause => drop(stopped_descendants(self.cluster.server(VICTIM).process())),
+            NodeFault::Pause => self.cluster.server(VICTIM).pause()?,
             NodeFault::Cable => self.cluster.network()?.pull_cable(VICTIM)?,
             NodeFault::Partition => self.cluster.network()?.cut_off(VICTIM)?,
         }
@@ -145,7 +142,7 @@ impl Faulty<'_> {
         match self.fault {
             NodeFault::Kill => Ok(()),
             NodeFault::Pause => {
-                self.go_on();
+                self.cluster.server(VICTIM).go_on();
                 Ok(())
             }
             NodeFault::Cable | NodeFault::Partition => self.cluster.network()?.repair(VICTIM),
@@ -170,16 +167,6 @@ impl Faulty<'_> {
                 .context("the killed node does not come back")?;
         }
         Ok(others.chain([VICTIM]).collect())
-    }
-
-    /// Lets the processes of the node go on.
-    fn go_on(&mut self) {
-        let main = self.cluster.server(VICTIM).process();
-        // They are all listed while they are stopped.
-        let all = stopped_descendants(main);
-        for process in all.into_iter().chain([main.cast_signed()]) {
-            let _ = kill(Pid::from_raw(process), Signal::SIGCONT);
-        }
     }
 }
 

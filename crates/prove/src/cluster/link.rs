@@ -1,13 +1,14 @@
 //! A client's connection to a node, whose operations have a time limit: a node that stopped never answers.
 
 use std::cell::Cell;
-use std::net::Shutdown;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_client::{Sql, mysql, postgres};
 use dyno_engine::Protocol;
 use dyno_protocol::{Build, Server, Value};
@@ -17,6 +18,14 @@ use crate::subject::DATABASE;
 
 /// The time limit of a connection, in seconds: the shortest that libpq takes.
 const CONNECT_TIMEOUT: &str = "2";
+/// The time in which a server of PostgreSQL must answer its first request. One that is stopped accepts connections, and
+/// libpq would wait for its answer for two seconds, in which another node may become the leader.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
+/// PostgreSQL's usual port.
+const POSTGRES_PORT: u16 = 5432;
+/// PostgreSQL's request for TLS: a length and a code. Any server answers it with one byte, and ends without a word where
+/// the client then leaves (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL).
+const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
 thread_local! {
     /// The moment by which the operation under way must be answered.
@@ -73,7 +82,11 @@ impl NodeLink {
             }
             ClientLibrary::MySql(api) => {
                 let mut connection = mysql::connect(api, &server, false)?;
-                connection.wait_by(Some(wait))?;
+                ensure!(
+                    connection.wait_by(Some(wait))?,
+                    "the client library of MySQL that is installed gives a statement no time limit, as clients of a cluster need \
+                     it; install MariaDB's (Debian: sudo apt-get install libmariadb3)"
+                );
                 NodeLink::MySql(connection)
             }
         })
@@ -89,6 +102,17 @@ impl NodeLink {
             link.rows(&format!("USE {DATABASE}"), limit)?;
         }
         Ok(link)
+    }
+
+    /// The same with a node that may be lost, which is found soon.
+    ///
+    /// # Errors
+    /// As for [`NodeLink::enter`].
+    pub fn try_enter(library: &ClientLibrary, server: &Server, limit: Duration) -> Result<NodeLink> {
+        if let ClientLibrary::Postgres(_) = library {
+            ask(server)?;
+        }
+        NodeLink::enter(library, server, limit)
     }
 
     /// The rows of a statement. When the time is over, the connection is lost.
@@ -110,6 +134,32 @@ impl NodeLink {
     pub fn execute(&self, statements: &[String], limit: Duration) -> Result<()> {
         statements.iter().try_for_each(|sql| self.rows(sql, limit).map(drop))
     }
+}
+
+/// Asks a server of PostgreSQL for an answer of any kind.
+///
+/// # Errors
+/// It gives none in time.
+fn ask(server: &Server) -> Result<()> {
+    let port = server.port.unwrap_or(POSTGRES_PORT);
+    if server.host.starts_with('/') {
+        let stream = UnixStream::connect(format!("{}/.s.PGSQL.{port}", server.host))?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        return await_answer(stream);
+    }
+    let address =
+        (server.host.as_str(), port).to_socket_addrs()?.next().context("the node has no address")?;
+    let stream = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT)?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+    await_answer(stream)
+}
+
+fn await_answer(mut stream: impl Read + Write) -> Result<()> {
+    stream.write_all(&TLS_REQUEST)?;
+    if stream.read(&mut [0])? == 0 {
+        bail!("the node closes connections");
+    }
+    Ok(())
 }
 
 /// True if the server rolled the transaction back because of another one: it is not there.

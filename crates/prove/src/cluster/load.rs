@@ -117,7 +117,7 @@ impl ClientLoad {
                 ClientWays::Leader => leader,
                 ClientWays::FirstThenNext | ClientWays::All => (leader + moves) % self.nodes.len(),
             };
-            match NodeLink::enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
+            match NodeLink::try_enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
                 Ok(link) => self.commit_on(&link, leader, &mut number, &mut own),
                 Err(_) => thread::sleep(RECONNECT),
             }

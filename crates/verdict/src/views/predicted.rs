@@ -37,7 +37,7 @@ pub fn of_test(runs: &[&Verdict], test: &str, amount: Option<u64>, label: &str) 
         // The share of each class in the work differs from run to run.
         let (Some(traffic), None) = (found.next(), found.next()) else { return None };
         let line = traffic.lines.iter().find(|line| run.label(line.contender) == label)?;
-        let each = line.each.as_ref()?.round_trips.exact()?;
+        let each = line.round_trips()?;
         let operations = match traffic.class {
             Some(_) => amount?,
             None => line.operations,
@@ -53,6 +53,6 @@ pub fn of_class(runs: &[&Verdict], test: &str, class: &str, label: &str) -> Opti
         let traffic =
             run.views.traffic.iter().find(|traffic| traffic.test == test && is_it(&traffic.class))?;
         let line = traffic.lines.iter().find(|line| run.label(line.contender) == label)?;
-        line.each.as_ref()?.round_trips.exact()
+        line.round_trips()
     })
 }

@@ -34,9 +34,17 @@ pub struct TrafficLine {
     /// The reason that statements and preparations could not be read; their shares then mean nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// The reason that nothing was counted.
+    /// The reason that a pass counted nothing. Where a share is there, it is of the other pass alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+impl TrafficLine {
+    /// The round trips of an operation, where both passes counted the same.
+    pub(super) fn round_trips(&self) -> Option<f64> {
+        let each = self.each.as_ref().filter(|_| self.failed.is_none())?;
+        each.round_trips.exact()
+    }
 }
 
 /// An operation's share of each count.
@@ -102,7 +110,7 @@ fn line(contender: usize, record: &TrafficRecord) -> TrafficLine {
     TrafficLine {
         contender,
         operations: record.operations,
-        each: share(record).filter(|_| record.failed.is_none()),
+        each: share(record),
         statements: record.statements.clone(),
         unread: record.unread.clone(),
         failed: record.failed.clone(),
@@ -137,7 +145,11 @@ mod tests {
         let share = share(&record).unwrap();
         assert_eq!(share.round_trips.exact(), Some(7.0));
         assert_eq!((share.sends.exact(), share.sends.low, share.sends.high), (None, 2.0, 2.5));
-        let failed = TrafficRecord { failed: Some("no".into()), ..record };
+        let failed = TrafficRecord { failed: Some("no".into()), ..TrafficRecord::default() };
         assert_eq!(line(3, &failed).each, None);
+        // One pass that was counted is shown.
+        let passes = vec![counts(100)];
+        let once = TrafficRecord { operations: 50, passes, failed: Some("no".into()), ..failed };
+        assert_eq!(line(3, &once).each.unwrap().sends.exact(), Some(2.0));
     }
 }

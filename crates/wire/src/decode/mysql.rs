@@ -110,7 +110,7 @@ impl MySqlDecoder {
             return;
         }
         match (kind, number(head.body.get(1..).unwrap_or_default())) {
-            (Some(0), Some(id)) if head.length == PREPARED => {
+            (Some(0), Some(id)) if head.length >= PREPARED => {
                 let statement = self.preparing.pop_front().unwrap_or_default();
                 self.prepared.insert(id, statement);
             }

@@ -58,21 +58,14 @@ pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     };
     let (runs, verdicts) = (Vec::new(), Vec::new());
     let mut challenger = Challenger { arguments, home, registry, claims, cpus, runs, verdicts };
-    let mut ended = Exit::Done;
-    for number in 1..=arguments.runs {
-        match challenger.repeat(number)? {
-            Exit::Done => {}
-            Exit::Signal(signal) => {
-                ended = Exit::Signal(signal);
-                break;
-            }
-            other => ended = other,
-        }
-    }
+    let ended = challenger.repeat_all();
     let Challenger { claims, runs, verdicts, .. } = challenger;
-    let found = challenge(&judge(&claims), &verdicts);
-    shown(&found, &runs, arguments.format)?;
-    Ok(ended)
+    if !runs.is_empty() || ended.is_ok() {
+        // What became of the claims in the runs that are there, whatever ended them.
+        let found = challenge(&judge(&claims), &verdicts);
+        shown(&found, &runs, arguments.format)?;
+    }
+    ended
 }
 
 fn shown(challenge: &Challenge, changed: &[ChangedRun], format: TextFormat) -> Result<Exit> {
@@ -83,6 +76,19 @@ fn shown(challenge: &Challenge, changed: &[ChangedRun], format: TextFormat) -> R
 }
 
 impl Challenger<'_> {
+    /// Does all changed runs, until one fails or dyno is interrupted.
+    fn repeat_all(&mut self) -> Result<Exit> {
+        let mut ended = Exit::Done;
+        for number in 1..=self.arguments.runs {
+            match self.repeat(number).with_context(|| format!("changed run {number} failed"))? {
+                Exit::Done => {}
+                Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
+                other => ended = other,
+            }
+        }
+        Ok(ended)
+    }
+
     /// Does one changed run.
     fn repeat(&mut self, number: u32) -> Result<Exit> {
         let (circumstances, seed) = circumstances(self.claims.schedule.seed, number);

@@ -13,6 +13,9 @@ use crate::process::{Ending, Inbox, Message, Process};
 /// The interval at which dyno looks whether an agent is silent.
 const LOOKS: Duration = Duration::from_millis(250);
 
+/// The most messages that are taken between two looks.
+const QUEUED: usize = 100_000;
+
 /// The agents and the launchers that are the pipes to them.
 pub struct Roster(Mutex<Members>);
 
@@ -73,19 +76,30 @@ impl Roster {
     /// Hears the agents until all are to end.
     pub fn listen(&self, inbox: &Inbox) {
         while !self.lock().is_closed {
-            match inbox.next(Instant::now() + LOOKS) {
-                Some((_, Message::Line(text))) => {
-                    if let Some(line) = read_line(&text) {
-                        self.hear(line);
-                    }
-                }
-                Some((launcher, Message::End)) => self.launcher_ended(launcher),
-                Some((launcher, Message::Unreadable(what))) => {
-                    self.lose(|seat| (seat.launcher == launcher).then(|| unreadable(seat, &what)));
-                }
-                Some(_) | None => {}
+            let mut next = inbox.next(Instant::now() + LOOKS);
+            // The end of a launcher takes time, and the lines of others wait meanwhile: an agent is silent only where
+            // none of them is its own.
+            for _ in 0..QUEUED {
+                let Some((launcher, message)) = next else { break };
+                self.take(launcher, message);
+                next = inbox.next(Instant::now());
             }
             self.lose(|seat| (seat.heard.elapsed() > SILENCE).then(|| silent(seat)));
+        }
+    }
+
+    fn take(&self, launcher: usize, message: Message) {
+        match message {
+            Message::Line(text) => {
+                if let Some(line) = read_line(&text) {
+                    self.hear(line);
+                }
+            }
+            Message::End => self.launcher_ended(launcher),
+            Message::Unreadable(what) => {
+                self.lose(|seat| (seat.launcher == launcher).then(|| unreadable(seat, &what)));
+            }
+            _ => {}
         }
     }
 

@@ -122,7 +122,12 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             let label = verdict.label(line.contender);
             let unread =
                 line.unread.iter().map(|why| format!("the statements of {label} could not be read: {why}"));
-            let failed = line.failed.iter().map(|why| format!("nothing was counted of {label}: {why}"));
+            let failed = line.failed.iter().map(|why| match line.each {
+                None => format!("nothing was counted of {label}: {why}"),
+                Some(_) => {
+                    format!("the counts of {label} are of one pass alone, since the other failed: {why}")
+                }
+            });
             notes.extend(unread.chain(failed).map(|what| format!("Test {}: {what}.", name(test))));
         }
     }
