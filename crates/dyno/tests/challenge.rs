@@ -37,7 +37,7 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     plant(&place, "layout", &format!("(16 if added < {FAST_FROM} else 1)"));
     plant(&place, "slower", "16");
     let with = "--with sqlite/steady,sqlite/layout,sqlite/slower --only 2 --trials 7 --seed 3";
-    place.dyno(&format!("run speedtest --scale 0.02 {with} --quiet -o run.jsonl")).exits(0);
+    place.dyno(&format!("run speedtest --scale 0.01 {with} --quiet -o run.jsonl")).exits(0);
     let challenge = "challenge run.jsonl --runs 4 --trials 7 --trust";
     let found = place.dyno(&format!("{challenge} --quiet --format json")).exits(0).without_panic().json();
     let sizes =
