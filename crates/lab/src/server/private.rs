@@ -306,8 +306,8 @@ impl PrivateServer {
     /// # Errors
     /// It has ended.
     pub fn pause(&mut self) -> Result<()> {
-        if let Some(death) = self.death() {
-            bail!(death);
+        if !self.is_alive() {
+            bail!("{}", self.death().unwrap_or_default());
         }
         stopped_descendants(self.child.id());
         Ok(())
