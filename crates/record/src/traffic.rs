@@ -47,7 +47,7 @@ pub struct TrafficCounts {
 /// A statement as the server saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SentStatement {
-    /// The first text of those that differ by numbers and quoted texts alone.
+    /// The first text of those that differ by values and comments alone.
     pub text: String,
     /// The number of times that it was executed.
     pub count: u64,

@@ -44,7 +44,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         View {
             anchor: "sent-statements".into(),
             title: "The statements that the server saw".into(),
-            text: "How often each was executed in an operation. Of texts that differ by numbers and quoted texts alone, you see \
+            text: "How often each was executed in an operation. Of texts that differ by values and comments alone, you see \
                    the first."
                 .into(),
             choices: Vec::new(),
