@@ -1,5 +1,6 @@
 //! Unix sockets and TCP alike: where a server is, a connection, and the socket on which a proxy listens.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
@@ -25,6 +26,15 @@ impl ServerPlace {
         match self {
             ServerPlace::Socket(path) => UnixStream::connect(path).map(Stream::Unix),
             ServerPlace::Port(host, port) => connect(host, *port).and_then(at_once),
+        }
+    }
+}
+
+impl fmt::Display for ServerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServerPlace::Socket(path) => write!(f, "{}", path.display()),
+            ServerPlace::Port(host, port) => write!(f, "{host}:{port}"),
         }
     }
 }

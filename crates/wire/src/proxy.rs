@@ -30,8 +30,14 @@ const CHUNK: usize = 64 << 10;
 const STACK: usize = 128 << 10;
 /// The pause after a connection that could not be accepted, as where too many files are open.
 const PAUSE: Duration = Duration::from_millis(10);
+/// The time that all threads of a proxy have to end: one may be within the kernel, which connects it with a server that
+/// is stopped, or within an inspector.
+const END: Duration = Duration::from_secs(10);
+/// The interval between two looks whether a thread has ended.
+const STEP: Duration = Duration::from_millis(1);
 
-/// A proxy before one server. Dropped, it ends all of its connections, and its socket and its threads are gone.
+/// A proxy before one server. Dropped, it ends all of its connections, and its socket and its threads are gone. Threads
+/// that do not end in time are left, which it says on standard error.
 #[derive(Debug)]
 pub struct Proxy {
     place: ServerPlace,
@@ -125,20 +131,43 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
-    fn drop(&mut self) {
+impl Proxy {
+    /// Ends everything; the number of threads that did not end in time.
+    fn end(&mut self, patience: Duration) -> usize {
+        let deadline = Instant::now() + patience;
         self.shared.is_over.store(true, Ordering::SeqCst);
         self.listening.shutdown();
-        if let Some(accepting) = self.accepting.take() {
-            let _ = accepting.join();
-        }
-        for connection in self.shared.take_connections() {
-            connection.ends.break_off();
-            for thread in connection.threads {
-                let _ = thread.join();
-            }
+        let accepting = self.accepting.take().filter(|thread| !ends_by(thread, deadline));
+        let connections = self.shared.take_connections();
+        connections.iter().for_each(|connection| connection.ends.break_off());
+        let threads = connections.iter().flat_map(|connection| &connection.threads);
+        threads.chain(&accepting).filter(|thread| !ends_by(thread, deadline)).count()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let left = self.end(END);
+        if left > 0 {
+            eprintln!(
+                "dyno: {left} threads of the proxy before {} did not end within {} s and are left until dyno ends: is the \
+                 server stopped?",
+                self.shared.server,
+                END.as_secs()
+            );
         }
     }
+}
+
+/// Waits for the end of a thread; false if it did not come in time.
+fn ends_by(thread: &JoinHandle<()>, deadline: Instant) -> bool {
+    while !thread.is_finished() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        thread::sleep(STEP);
+    }
+    true
 }
 
 impl Shared {
@@ -186,6 +215,10 @@ impl Shared {
 
     fn keep(&self, connection: Connection) {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_over.load(Ordering::SeqCst) {
+            // It came too late: nobody would end it.
+            return connection.ends.break_off();
+        }
         connections.retain(|known| !known.threads.iter().all(JoinHandle::is_finished));
         connections.push(connection);
     }

@@ -167,3 +167,32 @@ fn ports_are_passed_on_as_sockets_are() {
     assert_eq!(came, "the server speaks first");
     assert!(began.elapsed() >= Duration::from_millis(12));
 }
+
+/// Holds every request for a minute.
+#[derive(Debug)]
+struct Stuck;
+
+impl Inspector for Stuck {
+    fn inspect(&self, _: u64, _: PeerRole, _: &[u8]) -> Passage {
+        thread::sleep(Duration::from_secs(60));
+        Passage::Pass
+    }
+}
+
+#[test]
+fn a_thread_that_is_stuck_is_not_waited_for_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = server(folder.path(), echo);
+    let stuck: Arc<dyn Inspector> = Arc::new(Stuck);
+    let mut proxy = Proxy::start(place, Duration::ZERO, Some(stuck), folder.path(), "there").unwrap();
+    let mut stream = client(&proxy);
+    stream.write_all(b"held").unwrap();
+    // It is in the inspector's hands before the proxy ends.
+    thread::sleep(Duration::from_millis(100));
+    let began = Instant::now();
+    assert_eq!(proxy.end(Duration::from_millis(200)), 1);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    // Nothing is left to wait for.
+    drop(proxy);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
