@@ -1,12 +1,16 @@
 //! Lets something fail at a given commit of a client.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use dyno_wire::{Ask, Conversation, Inspector, Passage, PeerRole, WireProtocol};
 
 use super::DriverFault;
+
+/// The longest restart of a server: longer than it may take to stop and to start.
+const RESTART: Duration = Duration::from_secs(300);
 
 /// Reads what clients ask of their server, and lets something fail once.
 #[derive(Debug)]
@@ -56,8 +60,10 @@ impl FaultInjector {
             DriverFault::Restart => {
                 // If the other end is gone, the trial is over.
                 let _ = progress.restart.0.send(());
-                let _ = progress.restart.1.recv();
-                Passage::Pass
+                match progress.restart.1.recv_timeout(RESTART) {
+                    Err(RecvTimeoutError::Timeout) => Passage::Cut,
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => Passage::Pass,
+                }
             }
             DriverFault::CutAfter | DriverFault::Silence | DriverFault::Timeout => Passage::Pass,
         }
