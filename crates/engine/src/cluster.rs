@@ -58,7 +58,8 @@ pub struct NodeFile {
 pub struct Failover {
     /// The query for how much of the leader's log a replica has: the one with the largest number follows the leader.
     pub position: String,
-    /// Executed at the replica that becomes the leader.
+    /// Executed at the replica that becomes the leader. Where it does not, a statement must fail: what they return is
+    /// not looked at.
     pub promote: Vec<String>,
     /// Executed at the other replicas; `{first}` is the address of the new leader.
     pub follow: Vec<String>,

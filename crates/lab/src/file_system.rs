@@ -212,7 +212,10 @@ impl Daemon {
     /// Ends the program, which unmounts; if it is stuck, the kernel is asked to release it, which also frees processes
     /// that wait for its files.
     fn end(&mut self, folder: &Path) {
-        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        // Once it is waited for, its number may be that of another process of the machine.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        }
         if wait_at_most(&mut self.child, END_PATIENCE).is_none() {
             let_go(folder);
             let _ = self.child.kill();

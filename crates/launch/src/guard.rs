@@ -15,22 +15,29 @@ use nix::sys::signal::Signal;
 
 /// The arguments are the signal, the server and the folders. The server is no child of the shell, so
 /// the shell looks whether it is there; who inherited it may be slow to take notice of its end, so what is
-/// only left to be noticed (`Z`) is gone. A server that does not go within 10 s goes by force.
+/// only left to be noticed (`Z`) is gone. Where dyno noticed the end of the server, its number may be that of another
+/// process by now, which began at another time (field 22 of its `stat`). A server that does not go within 10 s goes by force.
 const SCRIPT: &str = r#"
 signal=$1 server=$2
 shift 2
+state() {
+    read -r line <"/proc/$server/stat" || return 1
+    set -- ${line##*) }
+    echo "$1 ${20}"
+}
+born=$(state)
 read -r _ && exit
 is_there() {
-    read -r state <"/proc/$server/stat" || return 1
-    case $state in *") Z "*) return 1 ;; esac
+    now=$(state) || return 1
+    [ "${now#Z }" = "$now" ] && [ "${now#* }" = "${born#* }" ]
 }
-kill -s "$signal" "$server"
+is_there && kill -s "$signal" "$server"
 left=200
 while is_there && [ $left -gt 0 ]; do
     sleep 0.05
     left=$((left - 1))
 done
-[ $left -gt 0 ] || kill -s KILL "$server"
+[ $left -gt 0 ] || ! is_there || kill -s KILL "$server"
 rm -rf -- "$@"
 "#;
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::family::Family;
 use crate::interrupts::Interrupts;
 use crate::memory_cap::MemoryCap;
-use crate::waiting::wait_at_most;
+use crate::waiting::{ends_within, wait_at_most};
 use crate::{environment, placed};
 
 /// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
@@ -197,15 +197,17 @@ impl Process {
 
     /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
     pub fn finish(mut self) -> Ending {
-        let status = wait_at_most(&mut self.child, END_TIMEOUT);
-        self.kill();
+        // Its number stays its own until the rest of its group is killed.
+        let is_unprompted = ends_within(&self.child, END_TIMEOUT);
+        let status = self.kill().filter(|_| is_unprompted);
         let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
         Ending::of(status, &errors, self.cap.is_some())
     }
 
-    fn kill(&mut self) {
+    /// Ends all that belongs to the runner; returns how it ended itself, if it did.
+    fn kill(&mut self) -> Option<ExitStatus> {
         if self.gone {
-            return;
+            return None;
         }
         self.gone = true;
         let group = Pid::from_raw(self.child.id().cast_signed());
@@ -213,8 +215,9 @@ impl Process {
         let _ = killpg(group, Signal::SIGKILL);
         let _ = self.child.kill();
         // A process that waits for a stuck file system cannot be killed; dyno should not wait for it too.
-        wait_at_most(&mut self.child, END_TIMEOUT);
+        let status = wait_at_most(&mut self.child, END_TIMEOUT);
         self.family.end(group);
+        status
     }
 }
 

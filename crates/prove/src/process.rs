@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_launch::Interrupts;
 use dyno_launch::stopped_descendants;
+use dyno_launch::waiting::has_ended;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -128,27 +129,22 @@ pub fn run(
     }
     let start = Instant::now();
     let end = limit.manner.kill_after.unwrap_or(limit.patience);
-    let status = wait(&mut child, start, end, interrupts)?;
-    let killed = end_all(&mut child);
+    let has_ended = wait(&child, start, end, interrupts);
+    let status = end_all(&mut child);
     limit.manner.watch.map_or(Ok(()), |watch| watch.end(child.id()))?;
-    let status = status.or(killed.filter(|_| limit.manner.kill_after.is_some()));
+    let status = status.filter(|_| has_ended || limit.manner.kill_after.is_some());
     interrupts.check()?;
     Ok(Ended { status, output: text(&kept), errors: text(&errors) })
 }
 
-/// Waits for a program until its time is over: how it ended, if it did. After a stall of the whole machine it may have ended
-/// long ago, so it is asked once more after the clock.
-fn wait(
-    child: &mut Child,
-    start: Instant,
-    end: Duration,
-    interrupts: &Interrupts,
-) -> io::Result<Option<ExitStatus>> {
+/// Waits for a program until its time is over: whether it ended. After a stall of the whole machine it may have ended
+/// long ago, so it is asked once more after the clock. Its number stays its own until the rest of its group is killed.
+fn wait(child: &Child, start: Instant, end: Duration, interrupts: &Interrupts) -> bool {
     loop {
         let is_over = start.elapsed() >= end || interrupts.signal().is_some();
-        let status = child.try_wait()?;
-        if status.is_some() || is_over {
-            return Ok(status);
+        let has_ended = has_ended(child);
+        if has_ended || is_over {
+            return has_ended;
         }
         thread::sleep(STEP);
     }

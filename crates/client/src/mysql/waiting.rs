@@ -75,6 +75,13 @@ impl WaitingCalls {
     }
 }
 
+impl Api {
+    /// True if connections of the library can leave the wait for an answer to a function: see [`Connection::wait_by`].
+    pub fn can_wait(&self) -> bool {
+        WaitingCalls::of(self, |_, _| ()).is_some()
+    }
+}
+
 impl Connection {
     /// Has `wait` wait for the server's answers to statements that are executed; without it the library waits, and the
     /// thread with it. No statement is under way. Returns false if the library cannot do that.
@@ -179,5 +186,22 @@ impl Connection {
             calls.complete(self.raw(), status, |ready| go_on(&mut code, stmt, ready));
         }
         code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_protocol::Build;
+
+    use super::*;
+    use crate::mysql::api::Family;
+    use crate::mysql::load;
+
+    #[test]
+    fn a_library_without_one_of_the_calls_cannot_wait() {
+        let mut api = load(&Build::System).unwrap();
+        assert_eq!(api.can_wait(), api.family() == Family::MariaDb);
+        api.stmt_execute_start = None;
+        assert!(!api.can_wait());
     }
 }

@@ -13,6 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
@@ -318,6 +319,43 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
         kill(Pid::from_raw(first.cast_signed()), Signal::SIGKILL).unwrap();
         assert!(server.death().unwrap().contains("killed by SIGKILL"));
         assert_ne!(pool.server(&installation, &[]).unwrap().process(), first);
+    }
+}
+
+/// The state of a process, as the kernel's letter for it.
+fn state(process: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+#[test]
+fn a_server_is_paused_at_once_and_a_dead_one_gets_no_signal() {
+    for choice in servers() {
+        let place = open_folder();
+        let scratch = Scratch::create(place.path()).unwrap();
+        let trial = scratch.trial().unwrap();
+        let installation = installation(choice.0, &build(choice)).unwrap();
+        let placement = placement::choose(None, None).unwrap();
+        let mut server = PrivateServer::start(&installation, &[], trial.path(), &placement).unwrap();
+        let process = server.process();
+        let pauses = [(); 3].map(|()| {
+            let begin = Instant::now();
+            server.pause().unwrap();
+            let took = begin.elapsed();
+            assert_eq!(state(process), Some('T'));
+            server.go_on();
+            wait_for("the server to go on", 10, || state(process) != Some('T'));
+            took
+        });
+        // Half a second is what a look for its death waits.
+        assert!(pauses.iter().min().unwrap().as_millis() < 450, "{choice:?}: {pauses:?}");
+        kill(Pid::from_raw(process.cast_signed()), Signal::SIGKILL).unwrap();
+        wait_for("the server to be gone", 10, || !server.is_alive());
+        let said = server.pause().unwrap_err().to_string();
+        assert!(said.contains("killed by SIGKILL"), "{said}");
+        // Its number is free by now: these must reach no process.
+        server.go_on();
+        server.signal(Signal::SIGTERM);
     }
 }
 

@@ -267,10 +267,7 @@ impl PrivateServer {
 
     /// Stops the server: in order, or by force if that takes longer than 10 s. Dropping it does the same.
     pub fn stop(&mut self) {
-        let pid = Pid::from_raw(self.child.id().cast_signed());
-        if self.is_alive() {
-            let _ = kill(pid, self.how.stop);
-        }
+        self.signal(self.how.stop);
         let deadline = Instant::now() + STOP_TIMEOUT;
         while self.is_alive() {
             if Instant::now() > deadline {
@@ -278,6 +275,13 @@ impl PrivateServer {
                 return;
             }
             thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Sends a signal to the main process, unless it has ended: its number may be that of another process then.
+    pub fn signal(&mut self, signal: Signal) {
+        if self.is_alive() {
+            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
         }
     }
 
@@ -301,13 +305,14 @@ impl PrivateServer {
         }
     }
 
-    /// Stops all processes of the server where they are.
+    /// Stops all processes of the server where they are, at once.
     ///
     /// # Errors
     /// It has ended.
     pub fn pause(&mut self) -> Result<()> {
+        // Its death is not asked for before, which would wait for it.
         if !self.is_alive() {
-            bail!("{}", self.death().unwrap_or_default());
+            bail!(self.death().unwrap_or_default());
         }
         stopped_descendants(self.child.id());
         Ok(())
@@ -363,7 +368,8 @@ impl PrivateServer {
         }
     }
 
-    fn log_end(&self) -> String {
+    /// The end of its log, for the message when it did not do what it was asked for.
+    pub fn log_end(&self) -> String {
         match tail(&fs::read(&self.folders.log).unwrap_or_default()) {
             log if log.is_empty() => "it wrote no log".to_owned(),
             log => format!("its log ends:\n{log}"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use dyno_engine::{ClusterStart, NodePlaces};
 use dyno_lab::server::{Cluster, ClusterNetwork, ClusterOrder};
-use dyno_protocol::Server;
+use dyno_protocol::{Server, Value};
 use dyno_record::NodeFault;
 
 use super::link::{ClientLibrary, NodeLink};
@@ -21,7 +21,7 @@ const AFTER: Duration = Duration::from_secs(3);
 const LONGEST: Duration = Duration::from_secs(40);
 /// The time without acknowledgements after which they have not come back.
 const QUIET: Duration = Duration::from_millis(500);
-/// The time limit of a statement to a replica.
+/// The time limit of a statement to a replica: longer than a server's own, so that it says itself what did not happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The time between looks.
 const STEP: Duration = Duration::from_millis(20);
@@ -77,25 +77,65 @@ impl Faulty<'_> {
             self.sleep(FAILOVER_AFTER)?;
             let begun = load.elapsed();
             let leader = farthest(library, nodes, &failover.position)?;
-            let at = |node: usize| NodeLink::open(library, &nodes[node]);
-            at(leader)?.execute(&failover.promote, PATIENCE).context("cannot make a replica the leader")?;
-            for node in (0..nodes.len()).filter(|node| ![VICTIM, leader].contains(node)) {
-                let places = NodePlaces {
-                    address: ClusterNetwork::address(node),
-                    first: ClusterNetwork::address(leader),
-                    addresses: String::new(),
-                };
-                let statements: Vec<String> = failover.follow.iter().map(|sql| places.fill(sql)).collect();
-                at(node)?
-                    .execute(&statements, PATIENCE)
-                    .context("cannot lead a replica to the new leader")?;
-            }
+            self.promote(leader, library, nodes, &failover.promote)?;
+            self.lead_others(leader, library, nodes, &failover.follow)?;
             load.lead_to(leader);
             (course.leader, course.failover) = (leader, Some([begun, load.elapsed()]));
         }
         self.await_commits(load)?;
         course.end = load.elapsed();
         Ok(course)
+    }
+
+    /// Makes a replica the leader.
+    ///
+    /// # Errors
+    /// It does not become one; with what its server said.
+    fn promote(
+        &mut self,
+        leader: usize,
+        library: &ClientLibrary,
+        nodes: &[Server],
+        statements: &[String],
+    ) -> Result<()> {
+        let promoted =
+            NodeLink::open(library, &nodes[leader]).and_then(|link| link.execute(statements, PATIENCE));
+        promoted.with_context(|| {
+            let said = self.cluster.server(leader).log_end();
+            format!(
+                "node {} did not become the leader after node {} was lost; {said}",
+                leader + 1,
+                VICTIM + 1
+            )
+        })
+    }
+
+    /// Lets the other replicas follow the new leader.
+    ///
+    /// # Errors
+    /// One does not take its address.
+    fn lead_others(
+        &mut self,
+        leader: usize,
+        library: &ClientLibrary,
+        nodes: &[Server],
+        follow: &[String],
+    ) -> Result<()> {
+        for node in (0..nodes.len()).filter(|node| ![VICTIM, leader].contains(node)) {
+            let places = NodePlaces {
+                address: ClusterNetwork::address(node),
+                first: ClusterNetwork::address(leader),
+                addresses: String::new(),
+            };
+            let statements: Vec<String> = follow.iter().map(|sql| places.fill(sql)).collect();
+            let led =
+                NodeLink::open(library, &nodes[node]).and_then(|link| link.execute(&statements, PATIENCE));
+            led.with_context(|| {
+                let said = self.cluster.server(node).log_end();
+                format!("node {} cannot be led to the new leader, node {}; {said}", node + 1, leader + 1)
+            })?;
+        }
+        Ok(())
     }
 
     /// Waits until commits are acknowledged for a while, or do not come back.
@@ -174,9 +214,13 @@ impl Faulty<'_> {
 fn farthest(library: &ClientLibrary, nodes: &[Server], position: &str) -> Result<usize> {
     let mut positions = Vec::new();
     for (node, server) in nodes.iter().enumerate().filter(|(node, _)| *node != VICTIM) {
-        let rows = NodeLink::open(library, server)?.rows(position, PATIENCE)?;
-        let position = rows.first().and_then(|row| row.first()).and_then(data::number);
-        positions.push((position.context("a replica does not say how much of the log it has")?, node));
+        let rows = NodeLink::open(library, server).and_then(|link| link.rows(position, PATIENCE));
+        let place = |rows: Vec<Vec<Value>>| rows.first().and_then(|row| row.first()).and_then(data::number);
+        let position = rows
+            .map(place)
+            .with_context(|| format!("node {} cannot be asked how much of the log it has", node + 1))?;
+        let silent = || format!("node {} does not say how much of the log it has", node + 1);
+        positions.push((position.with_context(silent)?, node));
     }
     let (_, node) = positions.into_iter().max().context("there is no replica")?;
     Ok(node)

@@ -1,36 +1,22 @@
 //! A client's connection to a node, whose operations have a time limit: a node that stopped never answers.
 
-use std::cell::Cell;
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::net::Shutdown;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Error, Result, ensure};
 use dyno_client::{Sql, mysql, postgres};
 use dyno_engine::Protocol;
 use dyno_protocol::{Build, Server, Value};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
+use super::{patience, probe};
 use crate::subject::DATABASE;
 
 /// The time limit of a connection, in seconds: the shortest that libpq takes.
 const CONNECT_TIMEOUT: &str = "2";
-/// The time in which a server of PostgreSQL must answer its first request. One that is stopped accepts connections, and
-/// libpq would wait for its answer for two seconds, in which another node may become the leader.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
-/// PostgreSQL's usual port.
-const POSTGRES_PORT: u16 = 5432;
-/// PostgreSQL's request for TLS: a length and a code. Any server answers it with one byte, and ends without a word where
-/// the client then leaves (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL).
-const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
-
-thread_local! {
-    /// The moment by which the operation under way must be answered.
-    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-}
 
 /// The client libraries, loaded once.
 #[derive(Clone)]
@@ -45,12 +31,23 @@ impl ClientLibrary {
     /// That of a protocol.
     ///
     /// # Errors
-    /// It is not installed.
+    /// It is not installed, or it waits for a node without end.
     pub fn load(speaks: Protocol) -> Result<ClientLibrary> {
         Ok(match speaks {
             Protocol::Postgres => ClientLibrary::Postgres(Arc::new(postgres::load(&Build::System)?)),
-            Protocol::MySql => ClientLibrary::MySql(Arc::new(mysql::load(&Build::System)?)),
+            Protocol::MySql => {
+                let api = mysql::load(&Build::System)?;
+                check_waits(&mysql::version(&api), api.can_wait())?;
+                ClientLibrary::MySql(Arc::new(api))
+            }
         })
+    }
+
+    fn speaks(&self) -> Protocol {
+        match self {
+            ClientLibrary::Postgres(_) => Protocol::Postgres,
+            ClientLibrary::MySql(_) => Protocol::MySql,
+        }
     }
 }
 
@@ -82,11 +79,7 @@ impl NodeLink {
             }
             ClientLibrary::MySql(api) => {
                 let mut connection = mysql::connect(api, &server, false)?;
-                ensure!(
-                    connection.wait_by(Some(wait))?,
-                    "the client library of MySQL that is installed gives a statement no time limit, as clients of a cluster need \
-                     it; install MariaDB's (Debian: sudo apt-get install libmariadb3)"
-                );
+                check_waits(&mysql::version(api), connection.wait_by(Some(wait))?)?;
                 NodeLink::MySql(connection)
             }
         })
@@ -109,18 +102,16 @@ impl NodeLink {
     /// # Errors
     /// As for [`NodeLink::enter`].
     pub fn try_enter(library: &ClientLibrary, server: &Server, limit: Duration) -> Result<NodeLink> {
-        if let ClientLibrary::Postgres(_) = library {
-            ask(server)?;
-        }
+        probe::ask(library.speaks(), server)?;
         NodeLink::enter(library, server, limit)
     }
 
-    /// The rows of a statement. When the time is over, the connection is lost.
+    /// The rows of a statement. When the time is over, or the leader that the thread works with is replaced, the connection is lost.
     ///
     /// # Errors
     /// The server says so, or the connection is lost.
     pub fn rows(&self, sql: &str, limit: Duration) -> Result<Vec<Vec<Value>>> {
-        DEADLINE.set(Some(Instant::now() + limit));
+        patience::limit(limit);
         match self {
             NodeLink::Postgres(connection) => connection.rows(sql),
             NodeLink::MySql(connection) => connection.rows(sql),
@@ -136,29 +127,14 @@ impl NodeLink {
     }
 }
 
-/// Asks a server of PostgreSQL for an answer of any kind.
-///
 /// # Errors
-/// It gives none in time.
-fn ask(server: &Server) -> Result<()> {
-    let port = server.port.unwrap_or(POSTGRES_PORT);
-    if server.host.starts_with('/') {
-        let stream = UnixStream::connect(format!("{}/.s.PGSQL.{port}", server.host))?;
-        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-        return await_answer(stream);
-    }
-    let address =
-        (server.host.as_str(), port).to_socket_addrs()?.next().context("the node has no address")?;
-    let stream = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT)?;
-    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-    await_answer(stream)
-}
-
-fn await_answer(mut stream: impl Read + Write) -> Result<()> {
-    stream.write_all(&TLS_REQUEST)?;
-    if stream.read(&mut [0])? == 0 {
-        bail!("the node closes connections");
-    }
+/// A library of MySQL has no calls that do not block.
+fn check_waits(library: &str, can_wait: bool) -> Result<()> {
+    ensure!(
+        can_wait,
+        "{library} gives a statement no time limit, as clients of a cluster need it where a node is lost; install \
+         MariaDB's client library, which dyno takes first (Debian: sudo apt-get install libmariadb3)"
+    );
     Ok(())
 }
 
@@ -170,14 +146,25 @@ pub fn is_rolled_back(error: &Error) -> bool {
     by_postgres.or(by_mysql).unwrap_or(false)
 }
 
-/// Waits for the socket until the deadline, and then hangs up, which the library takes for a lost connection.
+/// Waits for the socket as long as the thread's patience lasts, and then hangs up, which the library takes for a lost
+/// connection.
 fn wait(socket: BorrowedFd<'_>, events: PollFlags) {
-    let left = DEADLINE.get().map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-    let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-    let mut sockets = [PollFd::new(socket, events)];
-    if matches!(poll(&mut sockets, timeout), Ok(0))
+    if !patience::is_ready(socket, events)
         && let Ok(copy) = socket.try_clone_to_owned()
     {
         let _ = UnixStream::from(copy).shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_waits_without_end_is_refused_with_what_to_do() {
+        check_waits("libmariadb 10.11.6", true).unwrap();
+        let said = check_waits("libmysqlclient 9.1.0", false).unwrap_err().to_string();
+        assert!(said.starts_with("libmysqlclient 9.1.0 gives a statement no time limit"), "{said}");
+        assert!(said.contains("sudo apt-get install libmariadb3"), "{said}");
     }
 }

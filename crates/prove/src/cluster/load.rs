@@ -1,15 +1,15 @@
 //! The clients of a cluster at work: each moves sums between shared accounts and writes separate rows, notes what
 //! became of every commit, and goes to another node when its own is lost.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use dyno_protocol::Server;
 
 use super::link::{ClientLibrary, NodeLink, is_rolled_back};
+use super::patience::{self, Leader};
 use crate::subject::data;
 
 /// The time limit of a statement. A client that waits longer does not know what became of its commit, and reconnects.
@@ -50,13 +50,25 @@ pub enum ClientWays {
     All,
 }
 
+impl ClientWays {
+    /// The node, of a number of them, that a client works with once it has left others behind.
+    fn node(self, nodes: usize, leader: usize, client: usize, left: usize) -> usize {
+        match (self, left) {
+            (ClientWays::Leader, _) | (ClientWays::FirstThenNext, 0) => leader,
+            // Not all go to the same one: it may be the lost one, which may accept connections and commit nothing.
+            (ClientWays::FirstThenNext, _) => (leader + client % (nodes - 1).max(1) + left) % nodes,
+            (ClientWays::All, _) => (client + left) % nodes,
+        }
+    }
+}
+
 /// The nodes as clients reach them.
 pub struct ClientLoad {
     library: ClientLibrary,
     nodes: Vec<Server>,
     ways: ClientWays,
     /// The node where clients begin, or the leader.
-    leader: AtomicUsize,
+    leader: Arc<AtomicUsize>,
     stops: AtomicBool,
     /// When the last commit was acknowledged, in nanoseconds from the beginning on.
     last: AtomicU64,
@@ -71,7 +83,7 @@ impl ClientLoad {
             library,
             nodes,
             ways,
-            leader: AtomicUsize::new(0),
+            leader: Arc::default(),
             stops: AtomicBool::new(false),
             last: AtomicU64::new(0),
             begin: Instant::now(),
@@ -89,7 +101,7 @@ impl ClientLoad {
         Duration::from_nanos(self.last.load(Ordering::Relaxed))
     }
 
-    /// Leads clients to another leader.
+    /// Leads clients to another leader, and ends their waits for the old one.
     pub fn lead_to(&self, node: usize) {
         self.leader.store(node, Ordering::Relaxed);
     }
@@ -109,16 +121,13 @@ impl ClientLoad {
     /// Does a client's work until the load stops.
     pub fn work(&self, client: u64) {
         let mut number = client * data::CLIENT;
-        let mut moves = if self.ways == ClientWays::All { client as usize } else { 0 };
-        let mut own = Vec::new();
+        let (mut moves, mut own) = (0, Vec::new());
         while !self.stops.load(Ordering::Relaxed) {
-            let leader = self.leader.load(Ordering::Relaxed);
-            let node = match self.ways {
-                ClientWays::Leader => leader,
-                ClientWays::FirstThenNext | ClientWays::All => (leader + moves) % self.nodes.len(),
-            };
+            let leader = Leader::of(&self.leader);
+            patience::end_with(&leader);
+            let node = self.ways.node(self.nodes.len(), leader.node(), client as usize, moves);
             match NodeLink::try_enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
-                Ok(link) => self.commit_on(&link, leader, &mut number, &mut own),
+                Ok(link) => self.commit_on(&link, &leader, &mut number, &mut own),
                 Err(_) => thread::sleep(RECONNECT),
             }
             moves += 1;
@@ -127,8 +136,8 @@ impl ClientLoad {
     }
 
     /// Makes commits on a connection until it is lost, another node leads, or the load stops.
-    fn commit_on(&self, link: &NodeLink, leader: usize, number: &mut u64, own: &mut Vec<ClientAttempt>) {
-        while !self.stops.load(Ordering::Relaxed) && self.leader.load(Ordering::Relaxed) == leader {
+    fn commit_on(&self, link: &NodeLink, leader: &Leader, number: &mut u64, own: &mut Vec<ClientAttempt>) {
+        while !self.stops.load(Ordering::Relaxed) && !leader.is_replaced() {
             *number += 1;
             let (knowledge, is_open) = commit(link, *number);
             let at = self.begin.elapsed();
@@ -155,5 +164,25 @@ fn commit(link: &NodeLink, number: u64) -> (Knowledge, bool) {
         Ok(_) => (Knowledge::Acknowledged, true),
         Err(error) if is_rolled_back(&error) => (Knowledge::Failed, true),
         Err(_) => (Knowledge::Unknown, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_of_a_lost_node_are_never_all_at_the_same() {
+        let node = |ways: ClientWays, client, left| ways.node(3, 0, client, left);
+        for client in 0..8 {
+            assert_eq!(node(ClientWays::Leader, client, 5), 0);
+            assert_eq!(node(ClientWays::FirstThenNext, client, 0), 0);
+            assert_ne!(node(ClientWays::FirstThenNext, client, 1), 0, "the lost one is the last to be tried");
+        }
+        for left in 1..7 {
+            assert_ne!(node(ClientWays::FirstThenNext, 1, left), node(ClientWays::FirstThenNext, 2, left));
+        }
+        assert_eq!([0, 1, 2, 3].map(|client| node(ClientWays::All, client, 0)), [0, 1, 2, 0]);
+        assert_eq!(ClientWays::FirstThenNext.node(2, 0, 7, 1), 1);
     }
 }

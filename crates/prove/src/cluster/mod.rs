@@ -5,6 +5,8 @@ mod check;
 mod fault;
 mod link;
 mod load;
+mod patience;
+mod probe;
 mod staleness;
 
 use std::path::Path;
@@ -235,7 +237,7 @@ pub fn waits(seed: u64) -> impl Iterator<Item = Duration> {
     std::iter::repeat_with(move || BEFORE + DRAWN.mul_f64(random.random()))
 }
 
-/// Checks that the client library of a protocol can be loaded.
+/// Checks that the client library of a protocol can be loaded and gives statements a time limit.
 ///
 /// # Errors
 /// It cannot, with what to install.

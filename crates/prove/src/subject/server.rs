@@ -18,8 +18,7 @@ use dyno_lab::server::{Installation, PrivateServer};
 use dyno_launch::Interrupts;
 use dyno_protocol::{Build, Server, Setting};
 use dyno_record::Placement;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use super::link::Link;
 use super::{Contents, Subject, UPKEEP, WorkMode, WorkOutcome, data};
@@ -128,7 +127,7 @@ impl PrivateSubject {
 
     /// Ends a server in order, so that all is written; to be stopped as dyno stops it elsewhere is a crash to some.
     fn end(&self, server: &mut PrivateServer) {
-        let _ = kill(Pid::from_raw(server.process().cast_signed()), Signal::SIGTERM);
+        server.signal(Signal::SIGTERM);
         let deadline = Instant::now() + self.patience;
         while server.is_alive() && Instant::now() < deadline && self.interrupts.signal().is_none() {
             thread::sleep(STEP);
