@@ -90,3 +90,19 @@ fn servers_and_other_folders_take_part() {
     assert_eq!(fs::read_dir(place.path("other")).unwrap().count(), 0);
     place.assert_clean();
 }
+
+#[test]
+fn a_changed_run_that_fails_leaves_what_became_of_the_claims_before() {
+    let place = Place::with_runner("true");
+    plant(&place, "steady", "1");
+    plant(&place, "slower", "4");
+    let with = "--with sqlite/steady,sqlite/slower --only 2 --trials 7 --seed 3 --no-warm-up --quiet";
+    place.dyno(&format!("run speedtest --scale 0.01 {with} -o run.jsonl")).exits(0);
+    // The second changed run is in the first folder, which is none.
+    let dirs = format!("--dir {} --dir {}", place.path("run.jsonl").display(), place.path("data").display());
+    let challenge = format!("challenge run.jsonl --runs 2 --trials 6 --trust --quiet --format json {dirs}");
+    let ended = place.dyno(&challenge).exits(4).without_panic();
+    assert_eq!(ended.json()["changed"].as_array().unwrap().len(), 1);
+    ended.says("changed run 2 failed");
+    place.assert_clean();
+}

@@ -43,27 +43,14 @@ pub struct TrafficCounter<'a> {
 
 impl TrafficCounter<'_> {
     /// The traffic of a contender, by its position in the plan; empty of an engine within the client's process. A
-    /// trial that fails has counts of what it did before. An interrupted trial counts nothing, and is no failure.
+    /// trial that fails has counts of what it did before. An interrupted trial counts nothing, and is no failure: its
+    /// records are those of the pass before, or there are none.
     ///
     /// # Errors
     /// The first trial could not begin.
     pub fn count(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<TrafficRecord>> {
-        let mut records = Vec::new();
-        for _ in 0..PASSES {
-            let pass = self.pass(contender, observer);
-            if self.conduct.interrupts.signal().is_some() {
-                return Ok(once(records, "dyno was interrupted"));
-            }
-            records = match pass {
-                Err(error) if records.is_empty() => return Err(error),
-                Err(error) => return Ok(once(records, &format!("{error:#}"))),
-                Ok(pass) if records.is_empty() => pass,
-                Ok(pass) => {
-                    records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect()
-                }
-            };
-        }
-        Ok(records)
+        let interrupts = self.conduct.interrupts.clone();
+        repeated(|| self.pass(contender, observer), || interrupts.signal().is_some())
     }
 
     fn pass(&mut self, contender: usize, observer: &mut dyn Observer) -> Result<Vec<TrafficRecord>> {
@@ -182,6 +169,27 @@ fn in_words(obstacle: Obstacle) -> String {
     .to_owned()
 }
 
+/// The records of all passes, up to one that fails or is interrupted.
+fn repeated(
+    mut pass: impl FnMut() -> Result<Vec<TrafficRecord>>,
+    is_interrupted: impl Fn() -> bool,
+) -> Result<Vec<TrafficRecord>> {
+    let mut records = Vec::new();
+    for _ in 0..PASSES {
+        let pass = pass();
+        if is_interrupted() {
+            return Ok(records);
+        }
+        records = match pass {
+            Err(error) if records.is_empty() => return Err(error),
+            Err(error) => return Ok(once(records, &format!("it did not begin: {error:#}"))),
+            Ok(pass) if records.is_empty() => pass,
+            Ok(pass) => records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect(),
+        };
+    }
+    Ok(records)
+}
+
 /// Records of one pass, the other of which has no counts for a reason.
 fn once(records: Vec<TrafficRecord>, why: &str) -> Vec<TrafficRecord> {
     let failed = |record: TrafficRecord| TrafficRecord {
@@ -202,25 +210,45 @@ fn joined(before: TrafficRecord, pass: TrafficRecord) -> TrafficRecord {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
-    #[test]
-    fn a_pass_that_fails_leaves_what_the_other_counted() {
-        let counted = || TrafficRecord {
+    fn counted() -> TrafficRecord {
+        TrafficRecord {
             operations: 5,
             passes: vec![TrafficCounts { sends: 7, ..TrafficCounts::default() }],
             ..TrafficRecord::default()
-        };
+        }
+    }
+
+    #[test]
+    fn a_pass_that_fails_leaves_what_the_other_counted() {
         let failed = || TrafficRecord { failed: Some("gone".into()), ..TrafficRecord::default() };
         for record in [joined(counted(), failed()), joined(failed(), counted())] {
             assert_eq!((record.operations, record.passes.len()), (5, 1));
             assert_eq!(record.failed.as_deref(), Some("gone"));
         }
-        assert_eq!(
-            (joined(counted(), counted()).passes.len(), joined(counted(), counted()).failed),
-            (2, None)
-        );
-        let once = once(vec![counted()], "dyno was interrupted").remove(0);
-        assert_eq!((once.passes.len(), once.failed.as_deref()), (1, Some("dyno was interrupted")));
+        let both = joined(counted(), counted());
+        assert_eq!((both.passes.len(), both.failed), (2, None));
+    }
+
+    #[test]
+    fn an_interrupt_is_no_failure_and_leaves_the_pass_before() {
+        // The number of passes done, and what became of the next.
+        let ended = |done: usize, is_interrupted: bool| {
+            let passes = Cell::new(0);
+            let pass = || {
+                passes.set(passes.get() + 1);
+                if passes.get() > done { bail!("no server") } else { Ok(vec![counted()]) }
+            };
+            repeated(pass, || is_interrupted && passes.get() > done)
+        };
+        assert_eq!(ended(0, true).unwrap(), []);
+        assert_eq!(ended(1, true).unwrap(), [counted()]);
+        assert_eq!(ended(0, false).unwrap_err().to_string(), "no server");
+        let once = ended(1, false).unwrap().remove(0);
+        assert_eq!((once.passes.len(), once.failed.as_deref()), (1, Some("it did not begin: no server")));
+        assert_eq!(ended(2, false).unwrap()[0].passes.len(), 2);
     }
 }

@@ -13,7 +13,8 @@ pub struct TrafficRecord {
     pub class: Option<String>,
     /// The number of operations in the counts of a pass.
     pub operations: u64,
-    /// The counts of each pass. They are equal where the driver does the same each time.
+    /// The counts of each pass. They are equal where the driver does the same each time. One alone without a failure is
+    /// that of a run that was interrupted before the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<TrafficCounts>,
     /// The statements executed in the last pass, in the order in which each was first executed.

@@ -216,7 +216,7 @@ impl Shared {
     fn keep(&self, connection: Connection) {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_over.load(Ordering::SeqCst) {
-            // It came too late: nobody would end it.
+            // It came too late to be ended with the others.
             return connection.ends.break_off();
         }
         connections.retain(|known| !known.threads.iter().all(JoinHandle::is_finished));

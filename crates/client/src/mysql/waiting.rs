@@ -193,7 +193,6 @@ impl Connection {
 mod tests {
     use dyno_protocol::Build;
 
-    use super::*;
     use crate::mysql::api::Family;
     use crate::mysql::load;
 

@@ -22,6 +22,19 @@ impl FaultTable {
             is_tried && finding.lost.is_empty() && finding.repeated.is_empty()
         })
     }
+
+    /// The faults that could not be tried to their end, each with its driver and the reason, in words.
+    pub fn untried(&self) -> Vec<String> {
+        let findings = self
+            .lines
+            .iter()
+            .flat_map(|(label, findings)| findings.iter().map(move |finding| (label, finding)));
+        let why = |(label, finding): (&String, &FaultFinding)| match &finding.outcome {
+            DriverOutcome::Untried(why) => Some(format!("{label}, {}: {why}", finding.fault.name())),
+            _ => None,
+        };
+        findings.filter_map(why).collect()
+    }
 }
 
 /// The words of a cell.
@@ -104,6 +117,7 @@ mod tests {
         let untried = finding(DriverOutcome::Untried("no server".into()), &[], &[], None);
         let table = FaultTable { lines: vec![("pg".into(), [vec![untried], vec![reports; 4]].concat())] };
         assert!(!table.is_sound());
+        assert_eq!(table.untried(), ["pg, cut after commit: no server"]);
         let text = table.to_string();
         assert!(text.contains("not tried") && text.contains("pg, cut after commit: no server"), "{text}");
     }

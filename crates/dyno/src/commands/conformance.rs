@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use dyno_conformance as conformance;
+use dyno_conformance::faults::FaultTable;
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
@@ -42,5 +43,41 @@ fn faults(contenders: &[Contender], scratch: &Scratch) -> Result<Exit> {
     conformance::faults::check(contenders).input()?;
     let table = conformance::faults::try_faults(contenders, scratch);
     print(&table.to_string())?;
+    exit_of(&table)
+}
+
+/// What a table comes to.
+///
+/// # Errors
+/// A fault could not be tried to its end: of that driver nothing is known.
+fn exit_of(table: &FaultTable) -> Result<Exit> {
+    let untried = table.untried();
+    if let Some(first) = untried.first() {
+        let (count, faults) =
+            (untried.len(), table.lines.iter().map(|(_, findings)| findings.len()).sum::<usize>());
+        bail!(
+            "{count} of {faults} faults could not be tried to their end, and the table shows the others. The first: {first}"
+        );
+    }
     Ok(if table.is_sound() { Exit::Done } else { Exit::Incomplete })
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_conformance::faults::{DriverFault, DriverOutcome, FaultFinding};
+
+    use super::*;
+
+    #[test]
+    fn a_fault_that_could_not_be_tried_is_an_error_and_a_lost_commit_a_finding() {
+        let table = |outcome, lost: &[u64]| {
+            let (fault, lost) = (DriverFault::Silence, lost.to_vec());
+            let finding = FaultFinding { fault, outcome, lost, repeated: Vec::new(), kept: None };
+            FaultTable { lines: vec![("pg".into(), vec![finding])] }
+        };
+        assert_eq!(exit_of(&table(DriverOutcome::GoesOn, &[])).unwrap(), Exit::Done);
+        assert_eq!(exit_of(&table(DriverOutcome::GoesOn, &[3])).unwrap(), Exit::Incomplete);
+        let error = exit_of(&table(DriverOutcome::Untried("no server".into()), &[])).unwrap_err();
+        assert!(error.to_string().contains("The first: pg, silence: no server"), "{error:#}");
+    }
 }

@@ -332,11 +332,9 @@ fn state(process: u32) -> Option<char> {
 fn a_server_is_paused_at_once_and_a_dead_one_gets_no_signal() {
     for choice in servers() {
         let place = open_folder();
-        let scratch = Scratch::create(place.path()).unwrap();
-        let trial = scratch.trial().unwrap();
         let installation = installation(choice.0, &build(choice)).unwrap();
         let placement = placement::choose(None, None).unwrap();
-        let mut server = PrivateServer::start(&installation, &[], trial.path(), &placement).unwrap();
+        let mut server = PrivateServer::start(&installation, &[], place.path(), &placement).unwrap();
         let process = server.process();
         let pauses = [(); 3].map(|()| {
             let begin = Instant::now();

@@ -138,14 +138,16 @@ impl Faulty<'_> {
         Ok(())
     }
 
-    /// Waits until commits are acknowledged for a while, or do not come back.
+    /// Waits until commits have been acknowledged for a while without a longer pause, or do not come back.
     fn await_commits(&self, load: &ClientLoad) -> Result<()> {
         let from = load.elapsed();
+        let mut flows_since = None;
         loop {
             self.sleep(STEP)?;
-            let now = load.elapsed();
-            let flows = load.last() > from && now.saturating_sub(load.last()) < QUIET;
-            if (flows && now >= from + AFTER) || now > from + LONGEST {
+            let (now, last) = (load.elapsed(), load.last());
+            let flows = last > from && now.saturating_sub(last) < QUIET;
+            flows_since = flows.then(|| flows_since.unwrap_or(now));
+            if flows_since.is_some_and(|since| now >= since + AFTER) || now > from + LONGEST {
                 return Ok(());
             }
         }

@@ -37,13 +37,16 @@ pub struct TrafficLine {
     /// The reason that a pass counted nothing. Where a share is there, it is of the other pass alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// True of one pass that was not repeated, since dyno was interrupted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unrepeated: bool,
 }
 
 impl TrafficLine {
     /// The round trips of an operation, where both passes counted the same.
     pub(super) fn round_trips(&self) -> Option<f64> {
-        let each = self.each.as_ref().filter(|_| self.failed.is_none())?;
-        each.round_trips.exact()
+        let is_repeated = self.failed.is_none() && !self.unrepeated;
+        self.each.as_ref().filter(|_| is_repeated)?.round_trips.exact()
     }
 }
 
@@ -114,6 +117,7 @@ fn line(contender: usize, record: &TrafficRecord) -> TrafficLine {
         statements: record.statements.clone(),
         unread: record.unread.clone(),
         failed: record.failed.clone(),
+        unrepeated: record.passes.len() == 1 && record.failed.is_none(),
     }
 }
 
@@ -151,5 +155,10 @@ mod tests {
         let passes = vec![counts(100)];
         let once = TrafficRecord { operations: 50, passes, failed: Some("no".into()), ..failed };
         assert_eq!(line(3, &once).each.unwrap().sends.exact(), Some(2.0));
+        // So is one that was interrupted before the other; neither predicts anything.
+        let interrupted = TrafficRecord { failed: None, ..once.clone() };
+        let shown = [line(3, &once), line(3, &interrupted), line(3, &record)];
+        assert_eq!(shown.each_ref().map(|line| line.unrepeated), [false, true, false]);
+        assert_eq!(shown.map(|line| line.round_trips()), [None, None, Some(7.0)]);
     }
 }

@@ -61,6 +61,8 @@ fn postgres() -> Talk {
 fn mysql() -> Talk {
     use PeerRole::{Client, Server};
     let prepared = |id: u32| [&[0][..], &id.to_le_bytes(), &[0; 7]].concat();
+    // Servers that may leave out the descriptions of columns say whether they do.
+    let longer = [&prepared(8)[..], &[1]].concat();
     let execute = |id: u32| packet(0, &[&[0x17][..], &id.to_le_bytes(), &[0; 5]].concat());
     vec![
         (Server, packet(0, &[10; 80])),
@@ -71,7 +73,7 @@ fn mysql() -> Talk {
         (Client, packet(0, b"\x16SELECT ?")),
         (Server, [packet(1, &prepared(7)), packet(2, &[3; 50])].concat()),
         (Client, [execute(7), packet(0, b"\x19\x07\0\0\0"), packet(0, b"\x16DELETE")].concat()),
-        (Server, [packet(1, &[1; 1]), packet(1, &prepared(8))].concat()),
+        (Server, [packet(1, &[1; 1]), packet(1, &longer)].concat()),
         (Client, execute(u32::MAX)),
         (Server, packet(1, &[0; 7])),
         (Client, packet(0, b"\x16BAD")),

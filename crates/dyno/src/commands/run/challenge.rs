@@ -63,7 +63,9 @@ pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     if !runs.is_empty() || ended.is_ok() {
         // What became of the claims in the runs that are there, whatever ended them.
         let found = challenge(&judge(&claims), &verdicts);
-        shown(&found, &runs, arguments.format)?;
+        let shown = shown(&found, &runs, arguments.format);
+        // Of two errors the first is reported.
+        return ended.and_then(|exit| shown.map(|_| exit));
     }
     ended
 }

@@ -71,9 +71,12 @@ fn prove(run: &mut Run, plan: &Plan, mut prover: Prover, observer: &mut dyn Obse
             continue;
         }
         observer.proof_begins(index, run);
-        let proof = prover
-            .prove(contender)
-            .unwrap_or_else(|error| EncryptionProof::failed(contender.encrypts(), &error));
+        let proof = match prover.prove(contender) {
+            // An interrupted proof says nothing, and is no failure.
+            Err(_) if prover.conduct.interrupts.signal().is_some() => return Ok(()),
+            Err(error) => EncryptionProof::failed(contender.encrypts(), &error),
+            Ok(proof) => proof,
+        };
         run.contenders[index].proof = Some(proof);
     }
     Ok(())

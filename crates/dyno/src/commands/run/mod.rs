@@ -24,7 +24,7 @@ mod typed_suite;
 mod watching;
 mod why;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
@@ -118,27 +118,55 @@ fn stepped(
 ) -> Result<Exit> {
     scaling::check(arguments.show.format)?;
     let mut paths = Vec::new();
-    let mut worst = Exit::Done;
     let place = &arguments.place;
     // One page for all of them, at the end.
     let mut page = outputs::page(place)?;
+    let ended = each_step(arguments, steps, (home, registry), &mut paths);
+    match ended {
+        Ok(Exit::Signal(_)) | Err(_) => {
+            // Those that are done are shown; what ended the others is reported, whatever becomes of that.
+            if paths.len() > 1 {
+                let _ = side_by_side(&paths, &mut page, arguments);
+            }
+            ended
+        }
+        Ok(exit) => side_by_side(&paths, &mut page, arguments).map(|()| exit),
+    }
+}
+
+/// Shows several runs, and writes their page.
+fn side_by_side(paths: &[PathBuf], page: &mut Option<Output>, arguments: &RunArgs) -> Result<()> {
+    scaling::show(paths, arguments.show.format)?;
+    if let Some(page) = page {
+        report::write_files(paths, page, None)?;
+        say_where(page, arguments.place.quiet);
+    }
+    Ok(())
+}
+
+/// Does a run for each step, until one fails or dyno is interrupted. Adds to `paths` the files of those that were not
+/// interrupted.
+fn each_step(
+    arguments: &RunArgs,
+    steps: &[(String, RunStep)],
+    (home, registry): (&Home, &Registry),
+    paths: &mut Vec<PathBuf>,
+) -> Result<Exit> {
+    let mut worst = Exit::Done;
     for (file, step) in steps {
         let request = typed(arguments, *step, home, registry).input()?;
-        let outputs = Outputs::of_size(place, file)?;
+        let outputs = Outputs::of_size(&arguments.place, file)?;
         let shown = |run: &Run, path: &Path| {
-            paths.push(path.to_owned());
+            if run.ended != Ended::Interrupted {
+                paths.push(path.to_owned());
+            }
             show::results(run, path, &arguments.show)
         };
-        match perform(request, registry, place, outputs, shown)? {
+        match perform(request, registry, &arguments.place, outputs, shown)? {
             Exit::Done => {}
             Exit::Signal(signal) => return Ok(Exit::Signal(signal)),
             other => worst = other,
         }
-    }
-    scaling::show(&paths, arguments.show.format)?;
-    if let Some(page) = &mut page {
-        report::write_files(&paths, page, None)?;
-        say_where(page, place.quiet);
     }
     Ok(worst)
 }

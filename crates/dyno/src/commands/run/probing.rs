@@ -52,8 +52,11 @@ pub fn probe(run: &mut Run, plan: &Plan, with: Probing, observer: &mut dyn Obser
                 failed: Some(format!("{error:#}")),
                 ..ProbeRecord::default()
             };
-            run.contenders[index].probes =
-                prober.probe(place, observer).unwrap_or_else(|error| vec![failed(error)]);
+            run.contenders[index].probes = match prober.probe(place, observer) {
+                // As where it is interrupted later, which is no failure.
+                Err(_) if conduct.interrupts.signal().is_some() => break,
+                found => found.unwrap_or_else(|error| vec![failed(error)]),
+            };
         }
     }
     Ok(())

@@ -13,8 +13,8 @@ use crate::process::{Ending, Inbox, Message, Process};
 /// The interval at which dyno looks whether an agent is silent.
 const LOOKS: Duration = Duration::from_millis(250);
 
-/// The most messages that are taken between two looks.
-const QUEUED: usize = 100_000;
+/// The time between two looks after which dyno has not heard the agents for a while: it was waiting for something else.
+const GAP: Duration = Duration::from_millis(500);
 
 /// The agents and the launchers that are the pipes to them.
 pub struct Roster(Mutex<Members>);
@@ -75,16 +75,22 @@ impl Roster {
 
     /// Hears the agents until all are to end.
     pub fn listen(&self, inbox: &Inbox) {
+        let mut looked = Instant::now();
+        // The time from which on lines were taken as they came.
+        let mut listening = looked;
         while !self.lock().is_closed {
-            let mut next = inbox.next(Instant::now() + LOOKS);
-            // The end of a launcher takes time, and the lines of others wait meanwhile: an agent is silent only where
-            // none of them is its own.
-            for _ in 0..QUEUED {
-                let Some((launcher, message)) = next else { break };
+            if let Some((launcher, message)) = inbox.next(Instant::now() + LOOKS) {
                 self.take(launcher, message);
-                next = inbox.next(Instant::now());
             }
-            self.lose(|seat| (seat.heard.elapsed() > SILENCE).then(|| silent(seat)));
+            // The end of a launcher takes time. The lines of others wait meanwhile, in the queue and in pipes: an agent
+            // that is there is heard within a beat, and none is silent before that is over.
+            if looked.elapsed() > GAP {
+                listening = Instant::now();
+            }
+            looked = Instant::now();
+            if listening.elapsed() > BEAT {
+                self.lose(|seat| (seat.heard.elapsed() > SILENCE).then(|| silent(seat)));
+            }
         }
     }
 
@@ -210,4 +216,68 @@ fn silent(seat: &Seat) -> String {
 
 fn unreadable(seat: &Seat, what: &str) -> String {
     format!("the output of the agent on {} cannot be read: {what}", seat.host)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// Agents by the scripts of their launchers, heard last as long ago.
+    fn roster(scripts: &[&str], ago: Duration) -> (Arc<Roster>, Inbox) {
+        let inbox = Inbox::of_launchers();
+        let start = |(number, script): (usize, &&str)| {
+            Process::launch(&["sh", "-c", script].map(str::to_owned), (&inbox, number)).unwrap()
+        };
+        let launchers: Vec<Process> = scripts.iter().enumerate().map(start).collect();
+        let seat = |launcher: usize| Seat {
+            name: format!("agent-{launcher}"),
+            host: format!("host-{launcher}"),
+            launcher,
+            heard: Instant::now().checked_sub(ago).unwrap(),
+            files: BTreeSet::new(),
+            route: None,
+            lost: None,
+        };
+        let seats = (0..scripts.len()).map(seat).collect();
+        (Arc::new(Roster::new(seats, launchers)), inbox)
+    }
+
+    /// The agents that are lost when dyno has listened for a while.
+    fn lost(scripts: &[&str], ago: Duration, listens: Duration) -> Vec<bool> {
+        let (roster, inbox) = roster(scripts, ago);
+        thread::scope(|scope| {
+            let listening = Arc::clone(&roster);
+            scope.spawn(move || listening.listen(&inbox));
+            thread::sleep(listens);
+            let lost = roster.lock().seats.iter().map(|seat| seat.lost.is_some()).collect();
+            roster.close();
+            lost
+        })
+    }
+
+    #[test]
+    fn an_agent_whose_lines_wait_while_another_ends_is_not_silent() {
+        // Its output is over for two seconds before it is. Meanwhile the other's beat is behind much else.
+        let ends = "exec >&-; sleep 2";
+        let beats = format!(
+            "sleep 0.5; i=0; while [ $i -lt 500 ]; do echo other $i; i=$((i+1)); done; echo '{}'; exec sleep 60",
+            serde_json::to_string(&ReportLine { agent: "agent-1".into(), report: AgentReport::Beat })
+                .unwrap()
+        );
+        let ago = SILENCE - Duration::from_secs(1);
+        assert_eq!(lost(&[ends, &beats], ago, Duration::from_secs(4)), [true, false]);
+    }
+
+    #[test]
+    fn an_agent_that_is_silent_is_lost_while_others_talk() {
+        let talks = format!(
+            "while echo '{}'; do sleep 0.05; done",
+            serde_json::to_string(&ReportLine { agent: "agent-1".into(), report: AgentReport::Beat })
+                .unwrap()
+        );
+        let ago = SILENCE - Duration::from_secs(1);
+        assert_eq!(lost(&["exec sleep 60", &talks], ago, Duration::from_secs(3)), [true, false]);
+    }
 }

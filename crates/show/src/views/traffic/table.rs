@@ -119,19 +119,24 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     ];
     for test in tests {
         for line in &test.lines {
-            let label = verdict.label(line.contender);
-            let unread =
-                line.unread.iter().map(|why| format!("the statements of {label} could not be read: {why}"));
-            let failed = line.failed.iter().map(|why| match line.each {
-                None => format!("nothing was counted of {label}: {why}"),
-                Some(_) => {
-                    format!("the counts of {label} are of one pass alone, since the other failed: {why}")
-                }
-            });
-            notes.extend(unread.chain(failed).map(|what| format!("Test {}: {what}.", name(test))));
+            let lacks = lacks(verdict.label(line.contender), line);
+            notes.extend(lacks.iter().map(|what| format!("Test {}: {what}.", name(test))));
         }
     }
     notes
+}
+
+/// What a contender's counts lack, in words.
+fn lacks(label: &str, line: &TrafficLine) -> Vec<String> {
+    let unread = line.unread.iter().map(|why| format!("the statements of {label} could not be read: {why}"));
+    let failed = line.failed.iter().map(|why| match line.each {
+        None => format!("nothing was counted of {label}: {why}"),
+        Some(_) => format!("the counts of {label} are of one pass alone, since the other failed: {why}"),
+    });
+    let unrepeated = line.unrepeated.then(|| {
+        format!("the counts of {label} are of one pass that was not repeated, since dyno was interrupted")
+    });
+    unread.chain(failed).chain(unrepeated).collect()
 }
 
 #[cfg(test)]
@@ -149,5 +154,21 @@ mod tests {
             (number(0.0), number(0.001), number(34.126)),
             ("0".into(), "< 0.01".into(), "34.13".into())
         );
+    }
+
+    #[test]
+    fn a_pass_that_was_interrupted_is_no_failure() {
+        let line = |failed: Option<&str>| TrafficLine {
+            contender: 0,
+            operations: 5,
+            each: None,
+            statements: Vec::new(),
+            unread: None,
+            failed: failed.map(str::to_owned),
+            unrepeated: failed.is_none(),
+        };
+        assert_eq!(lacks("pg", &line(Some("gone"))), ["nothing was counted of pg: gone"]);
+        let said = "the counts of pg are of one pass that was not repeated, since dyno was interrupted";
+        assert_eq!(lacks("pg", &line(None)), [said]);
     }
 }
