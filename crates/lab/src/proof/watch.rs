@@ -98,9 +98,10 @@ fn walk(folder: &Path, found: &mut FoundFiles) {
 /// Opens a file that is not kept yet.
 fn keep(at: &Path, path: PathBuf, found: &mut FoundFiles) {
     let Ok(data) = fs::metadata(at) else { return };
-    if data.is_file()
-        && !found.contains_key(&(data.dev(), data.ino()))
-        && let Ok(file) = File::open(at)
+    // The server's account may exchange it for a FIFO meanwhile.
+    if !found.contains_key(&(data.dev(), data.ino()))
+        && let Ok(file) = dyno_files::open_found(at)
+        && let Ok(data) = file.metadata()
     {
         found.insert((data.dev(), data.ino()), (path, file));
     }

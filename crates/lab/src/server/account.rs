@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
+use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Pid, Uid, User, getpid, getppid, setgid, setgroups, setuid};
 
@@ -95,6 +96,8 @@ impl Account {
         let Some(other) = &self.other else { return Ok(()) };
         let mut test = Command::new("/bin/sh");
         test.args(["-c", "test -x \"$1\"", "sh"]).arg(path).stdin(Stdio::null());
+        // The account may read the environment of its processes.
+        test.env_clear();
         self.prepare(&mut test, Signal::SIGKILL);
         let reached = test.status().context("cannot look for a way to the server's files")?.success();
         if reached {
@@ -116,8 +119,22 @@ impl Account {
     }
 }
 
+/// Leaves the terminal of the session: a process of another account that has it could type into it what the user's shell
+/// then executes (`TIOCSTI`).
+fn leave_terminal() {
+    // SAFETY: the calls get a text that ends with zero, numbers, and a descriptor that was just opened.
+    unsafe {
+        let terminal = libc::open(c"/dev/tty".as_ptr(), libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
+        if terminal >= 0 {
+            libc::ioctl(terminal, libc::TIOCNOTTY);
+            libc::close(terminal);
+        }
+    }
+}
+
 /// The started process's own part, between fork and exec: system calls only.
 fn become_other(other: Option<(Uid, Gid)>, death: Signal, parent: Pid) -> io::Result<()> {
+    leave_terminal();
     if let Some((uid, gid)) = other {
         setgroups(&[])?;
         setgid(gid)?;

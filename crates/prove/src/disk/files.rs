@@ -117,8 +117,14 @@ impl Mounted {
         fs::create_dir_all(folder)?;
         // The mount holds the device from here on.
         let device = Loop::attach(file, place)?;
-        mount(Some(device.path()), folder, Some(system.name()), MsFlags::empty(), system.options())
-            .with_context(|| format!("cannot mount the disk, an {}", system.name()))?;
+        mount(
+            Some(device.path()),
+            folder,
+            Some(system.name()),
+            MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+            system.options(),
+        )
+        .with_context(|| format!("cannot mount the disk, an {}", system.name()))?;
         Ok(Mounted { folder: folder.to_owned(), is_mounted: true })
     }
 

@@ -131,7 +131,7 @@ fn lacks(label: &str, line: &TrafficLine) -> Vec<String> {
     let unread = line.unread.iter().map(|why| format!("the statements of {label} could not be read: {why}"));
     let failed = line.failed.iter().map(|why| match line.each {
         None => format!("nothing was counted of {label}: {why}"),
-        Some(_) => format!("the counts of {label} are of one pass alone, since the other failed: {why}"),
+        Some(_) => format!("the counts of {label} are of one pass alone, without the other: {why}"),
     });
     let unrepeated = line.unrepeated.then(|| {
         format!("the counts of {label} are of one pass that was not repeated, since dyno was interrupted")
