@@ -39,7 +39,8 @@ impl PrivateMount {
         let none: Option<&str> = None;
         let own = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
         mount(none, "/", none, own, none).context("cannot keep dyno's mounts to itself")?;
-        mount(Some("dyno"), &memory, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=711"))
+        // The nodes of loop devices are made in it, so it is not without devices.
+        mount(Some("dyno"), &memory, Some("tmpfs"), MsFlags::MS_NOSUID, Some("mode=711"))
             .context("cannot mount memory for the disks")?;
         // The kernel reports a loop device's file relative to the mount, so the file's name identifies its owner.
         let own = memory.join(folder.file_name().context("the folder has no name")?);
