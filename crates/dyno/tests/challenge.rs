@@ -98,7 +98,7 @@ fn a_changed_run_that_fails_leaves_what_became_of_the_claims_before() {
     plant(&place, "slower", "4");
     let with = "--with sqlite/steady,sqlite/slower --only 2 --trials 7 --seed 3 --no-warm-up --quiet";
     place.dyno(&format!("run speedtest --scale 0.01 {with} -o run.jsonl")).exits(0);
-    // The second changed run is in the first folder, which is none.
+    // The second changed run gets the first `--dir`, which is a file.
     let dirs = format!("--dir {} --dir {}", place.path("run.jsonl").display(), place.path("data").display());
     let challenge = format!("challenge run.jsonl --runs 2 --trials 6 --trust --quiet --format json {dirs}");
     let ended = place.dyno(&challenge).exits(4).without_panic();

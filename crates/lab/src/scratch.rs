@@ -10,8 +10,8 @@ mod mounted;
 mod sweep;
 
 use std::env;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,7 +60,11 @@ impl Scratch {
         let lock = File::create(&unnamed).with_context(context)?;
         lock.lock().with_context(context)?;
         fs::rename(&unnamed, folder.path().join(LOCK)).with_context(context)?;
-        Ok(Scratch { folder, _lock: lock })
+        let scratch = Scratch { folder, _lock: lock };
+        // Where a server runs under another account, all accounts may enter the folder around it; the inputs may hold rows
+        // of a file that only this user may read.
+        DirBuilder::new().mode(0o700).create(scratch.inputs()).with_context(context)?;
+        Ok(scratch)
     }
 
     /// The folder itself, for what lives as long as the run.

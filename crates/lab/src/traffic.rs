@@ -183,6 +183,7 @@ fn repeated(
         records = match pass {
             Err(error) if records.is_empty() => return Err(error),
             Err(error) => return Ok(once(records, &format!("it did not begin: {error:#}"))),
+            Ok(pass) if pass.is_empty() => return Ok(records),
             Ok(pass) if records.is_empty() => pass,
             Ok(pass) => records.into_iter().zip(pass).map(|(before, pass)| joined(before, pass)).collect(),
         };

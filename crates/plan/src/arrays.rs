@@ -5,9 +5,8 @@
 //! permutation of the numbers below 2⁶³, so keys that are absent are simply later numbers.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -77,8 +76,7 @@ impl<'a> Arrays<'a> {
 
     /// A new file of the folder.
     pub(super) fn create(&self, path: &Path) -> io::Result<BufWriter<ProgressFile>> {
-        // They may hold rows of a file that only the user may read.
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        fs::create_dir_all(&self.folder)?;
         Ok(BufWriter::with_capacity(1 << 20, self.watch.create(path)?))
     }
 

@@ -24,8 +24,7 @@ pub mod truth;
 mod work;
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -111,9 +110,7 @@ impl Plan {
                 tests = inputs.clone().map(describe).collect();
             }
             let folder = folder.join(dialect).join(form.name());
-            // They may hold rows of a file that only the user may read.
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-            made.with_context(|| format!("cannot make {}", folder.display()))?;
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             let written =
                 inputs.map(|(index, prepared)| in_dialect(rendered[index].clone(), prepared, form, &folder));
             work.insert(key(contender), written.collect::<Result<Vec<_>>>()?);

@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn texts_differ_by_more_than_values() {
-        let cases = [
+        let of_postgres = [
             ("INSERT INTO t2 VALUES(1, -2.5, 'a''b', $1)", "INSERT INTO t2 VALUES(?, ?, ?, $1)"),
             ("SELECT 'unfinished", "SELECT ?"),
             ("x1 = ''", "x1 = ?"),
@@ -195,9 +195,6 @@ mod tests {
             ("SELECT \"it's 1\", e'a\\'b', $$5 'x'$$, $q$7$$8$q$", "SELECT \"it's 1\", ?, ?, ?"),
             ("SELECT 1e FROM t", "SELECT ?e FROM t"),
         ];
-        for (text, pattern) in cases {
-            assert_eq!(without_values(text, Postgres), pattern, "{text}");
-        }
         let of_mysql = [
             ("SELECT 'it\\'s', \"7\", `a'1`, 5--1 # 'x", "SELECT ?, ?, `a'1`, ?-?"),
             ("/*!40101 SET a = 1 */ -- b", "/*!? SET a = ? */"),
@@ -205,8 +202,10 @@ mod tests {
             ("SELECT 1st, 2e FROM 3_d WHERE a = 4e1", "SELECT 1st, 2e FROM 3_d WHERE a = ?"),
             ("/* a /* b */ 1", "?"),
         ];
-        for (text, pattern) in of_mysql {
-            assert_eq!(without_values(text, MySql), pattern, "{text}");
+        for (protocol, cases) in [(Postgres, &of_postgres[..]), (MySql, &of_mysql[..])] {
+            for (text, pattern) in cases {
+                assert_eq!(without_values(text, protocol), *pattern, "{text}");
+            }
         }
     }
 

@@ -129,9 +129,7 @@ impl Proxy {
     pub fn place(&self) -> &ServerPlace {
         &self.place
     }
-}
 
-impl Proxy {
     /// Ends everything; the number of threads that did not end in time.
     fn end(&mut self, patience: Duration) -> usize {
         let deadline = Instant::now() + patience;

@@ -46,7 +46,7 @@ fn faults(contenders: &[Contender], scratch: &Scratch) -> Result<Exit> {
     exit_of(&table)
 }
 
-/// What a table comes to.
+/// The exit code for a table of faults.
 ///
 /// # Errors
 /// A fault could not be tried to its end: of that driver nothing is known.

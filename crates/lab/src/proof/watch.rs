@@ -98,8 +98,9 @@ fn walk(folder: &Path, found: &mut FoundFiles) {
 /// Opens a file that is not kept yet.
 fn keep(at: &Path, path: PathBuf, found: &mut FoundFiles) {
     let Ok(data) = fs::metadata(at) else { return };
-    // The server's account may exchange it for a FIFO meanwhile.
-    if !found.contains_key(&(data.dev(), data.ino()))
+    // The server's account may exchange it for a FIFO after this look, so the open does not wait for one.
+    if data.is_file()
+        && !found.contains_key(&(data.dev(), data.ino()))
         && let Ok(file) = dyno_files::open_found(at)
         && let Ok(data) = file.metadata()
     {

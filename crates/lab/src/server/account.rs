@@ -58,7 +58,7 @@ impl Account {
 
     /// Lets the account's group enter a folder of mode 0700, which stays dyno's: the account can neither list it nor
     /// put a link in the place of what is in it.
-    pub fn enter(&self, folder: &Path) -> io::Result<()> {
+    pub fn admit_group(&self, folder: &Path) -> io::Result<()> {
         let Some(other) = &self.other else { return Ok(()) };
         chown(folder, None, Some(other.gid.as_raw()))?;
         fs::set_permissions(folder, fs::Permissions::from_mode(0o710))

@@ -60,10 +60,11 @@ pub fn copy_folder(from: &Path, to: &Path, owner: Option<&Account>, zeros: Zeros
 fn copy_file(from: &Path, to: &Path, zeros: Zeros) -> io::Result<()> {
     let mut source = open_unlinked(from)?;
     // A second name could be that of a file which the account may not read.
-    if source.metadata()?.nlink() > 1 {
+    let about = source.metadata()?;
+    if about.nlink() > 1 {
         return Err(unexpected(to, "has more than one name"));
     }
-    let mode = source.metadata()?.permissions().mode() & 0o777;
+    let mode = about.permissions().mode() & 0o777;
     let mut target = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     let mut chunk = vec![0; CHUNK];
     let mut length = 0;

@@ -47,7 +47,7 @@ impl Folders {
         let within = |name| whole.path().join(name);
         let (temporary, sockets, made) = (within("tmp"), within("run"), within("made"));
         let make = || {
-            account.enter(whole.path())?;
+            account.admit_group(whole.path())?;
             for folder in [&temporary, &sockets, &made] {
                 DirBuilder::new().mode(0o700).create(folder)?;
                 account.own(folder)?;

@@ -1,5 +1,5 @@
-//! Whether a node answers at all. One that is paused accepts connections, and both client libraries would wait for its
-//! answer for seconds, in which another node may take commits.
+//! Asks whether a node answers. A paused node accepts connections, and both client libraries would wait for its answer for
+//! seconds, in which another node may take commits.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

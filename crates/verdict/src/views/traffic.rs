@@ -116,14 +116,9 @@ fn line(contender: usize, record: &TrafficRecord) -> TrafficLine {
         each: share(record),
         statements: record.statements.clone(),
         unread: record.unread.clone(),
-        failed: record.failed.clone().or_else(|| interrupted(record)),
+        failed: record.failed.clone(),
         unrepeated: record.passes.len() == 1 && record.failed.is_none(),
     }
-}
-
-/// The reason that only one pass was counted, where none failed.
-fn interrupted(record: &TrafficRecord) -> Option<String> {
-    (record.passes.len() == 1).then(|| "dyno was interrupted before it".to_owned())
 }
 
 fn share(record: &TrafficRecord) -> Option<TrafficShare> {

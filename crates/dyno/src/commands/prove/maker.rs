@@ -1,7 +1,8 @@
 //! Makes those who are on trial of the names that were typed.
 
 use std::env;
-use std::fs;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ impl Maker<'_> {
         interrupts: &Interrupts,
     ) -> Result<Maker<'a>> {
         let inputs = place.join("inputs");
-        fs::create_dir(&inputs).context("cannot make a folder for inputs")?;
+        DirBuilder::new().mode(0o700).create(&inputs).context("cannot make a folder for inputs")?;
         let conduct = TrialOptions { interrupts: interrupts.clone(), ..TrialOptions::unmeasured(patience)? };
         Ok(Maker { scratch, conduct, inputs })
     }

@@ -61,7 +61,7 @@ pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     let ended = challenger.repeat_all();
     let Challenger { claims, runs, verdicts, .. } = challenger;
     if !runs.is_empty() || ended.is_ok() {
-        // What became of the claims in the runs that are there, whatever ended them.
+        // The finished runs are judged, even where a later one failed.
         let found = challenge(&judge(&claims), &verdicts);
         let shown = shown(&found, &runs, arguments.format);
         // Of two errors the first is reported.

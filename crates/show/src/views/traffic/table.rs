@@ -126,7 +126,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     notes
 }
 
-/// What a contender's counts lack, in words.
+/// Describes the counts that a contender lacks.
 fn lacks(label: &str, line: &TrafficLine) -> Vec<String> {
     let unread = line.unread.iter().map(|why| format!("the statements of {label} could not be read: {why}"));
     let failed = line.failed.iter().map(|why| match line.each {
