@@ -15,6 +15,7 @@ DRIVERS = {
     ("sqlite", "apsw"): ("sqlite.apsw", "Apsw", "apsw"),
     ("postgres", "psycopg"): ("postgres.psycopg", "Psycopg", "psycopg"),
     ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
+    ("mysql", "mysqlclient"): ("mysql.mysqlclient", "MySqlClient", "mysqlclient"),
     ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),
 }
 
