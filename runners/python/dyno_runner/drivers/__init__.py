@@ -14,6 +14,7 @@ DRIVERS = {
     ("sqlite", "sqlite3"): ("sqlite.stdlib", "Stdlib", "sqlite3"),
     ("sqlite", "apsw"): ("sqlite.apsw", "Apsw", "apsw"),
     ("postgres", "psycopg"): ("postgres.psycopg", "Psycopg", "psycopg"),
+    ("postgres", "asyncpg"): ("postgres.asyncpg", "AsyncPg", "asyncpg"),
     ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
     ("mysql", "mysqlclient"): ("mysql.mysqlclient", "MySqlClient", "mysqlclient"),
     ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),

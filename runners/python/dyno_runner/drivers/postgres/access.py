@@ -41,7 +41,7 @@ class PostgresAccess(Access):
         self._server = job.reached()
         _forget_environment()
 
-    def refused(self, database: str | None, error: Exception) -> Failure:
+    def refused(self, database: str | None, error: Exception | str) -> Failure:
         """The failure for a connection that cannot be had."""
         words = one_line(error)
         advice = next((advice for known, advice in ADVICE.items() if known in words), "")

@@ -1,0 +1,254 @@
+"""asyncpg, a driver for asyncio that speaks PostgreSQL's protocol itself, and binary formats alone.
+
+Texts that are executed once, and simple statements, are prepared without a name: asyncpg's call without a preparation
+(`execute`) drops rows. So they take two round trips.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import asyncpg
+
+from ...answer import Answer, Rows
+from ...contract import Job
+from ...driver import identifier
+from ...failure import Failure
+from ...inputs import Load, Statements
+from ...mix.session import Run
+from ..eventloop import EARLY, EventLoop, wait_for
+from ..listed import JobSql
+from ..server import ServerDriver, ServerTrial
+from ..spelling import MARK, numbered
+from ..sql import BLOCK
+from .access import PATIENCE, PostgresAccess
+from .errors import PostgresErrors, code_of, words_of
+
+ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+# libpq's options that asyncpg keeps, as parameters of its address.
+KEPT = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "sslcrl",
+    "ssl_min_protocol_version",
+    "ssl_max_protocol_version",
+)
+OWN = ("connect_timeout", "application_name")
+
+dollars = partial(numbered, name=lambda number: f"${number}")
+
+
+class Link:
+    """A connection, with calls that wait for its answers."""
+
+    def __init__(self, loop: EventLoop, connection: asyncpg.Connection) -> None:
+        self.loop = loop
+        self.connection = connection
+
+    @property
+    def closed(self) -> bool:
+        """True if it is closed or lost."""
+        return self.connection.is_closed()
+
+    def close(self) -> None:
+        """Says good-bye to the server."""
+        self.loop.wait_for(self.connection.close(timeout=PATIENCE))
+
+    def run(self, sql: str) -> tuple[Rows, int]:
+        """Executes a statement once. Returns its rows, and how many it has changed."""
+        return self.loop.wait_for(self._run(sql))
+
+    async def _run(self, sql: str) -> tuple[Rows, int]:
+        statement = await self.connection.prepare(sql, name="")
+        rows = await statement.fetch()
+        if rows:
+            return rows, 0
+        # `INSERT 0 5`, `UPDATE 3`; also `SELECT 0`.
+        count = (statement.get_statusmsg() or "").rpartition(" ")[2]
+        return rows, int(count) if count.isdigit() and not statement.get_attributes() else 0
+
+
+class AsyncPgAccess(PostgresAccess):
+    """A server that asyncpg reaches."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._loop = EventLoop()
+        options = dict(self._server.options)
+        for name in options:
+            if name not in (*KEPT, *OWN):
+                known = ", ".join((*OWN, *KEPT))
+                raise Failure(f"the URL has the option '{name}', and a connection by asyncpg has {known}")
+        patience = options.pop("connect_timeout", str(PATIENCE))
+        if not patience.isdigit():
+            raise Failure(f"the option connect_timeout is in seconds, not '{patience}'")
+        # As in libpq, 0 is no limit.
+        self._patience = int(patience) or None
+        self._name = options.pop("application_name", "dyno")
+        self._address = f"postgresql://?{urlencode(options)}"
+
+    def connect(self, database: str | None) -> Link:
+        server = self._server
+        connecting = asyncpg.connect(
+            self._address,
+            host=server.host,
+            port=server.port,
+            user=server.user,
+            password=server.password,
+            database=database,
+            timeout=self._patience,
+            server_settings={"application_name": self._name},
+        )
+        try:
+            return Link(self._loop, self._loop.wait_for(connecting))
+        except TimeoutError:
+            raise self.refused(database, f"no answer came within {self._patience} s") from None
+        except (*ERRORS, ValueError) as error:
+            raise self.refused(database, error) from None
+
+    def sql(self, connection: Link) -> JobSql:
+        return JobSql(lambda sql: connection.run(sql)[0], ERRORS, code_of, words_of)
+
+
+class AsyncPgSession(PostgresErrors):
+    """A client on a connection."""
+
+    errors = ERRORS
+    parameter = MARK
+
+    def __init__(self, link: Link, close: Callable[[], None] | None) -> None:
+        self._link = link
+        self._close = close
+
+    def prepare(self, sql: str) -> Run:
+        fetch = wait_for(self._link.connection.prepare(dollars(sql))).fetch
+        return lambda values: wait_for(fetch(*values))
+
+    def simple(self, sql: str) -> Run:
+        prepare, sql = self._link.connection.prepare, dollars(sql)
+
+        async def fetch(values: tuple[Any, ...]) -> Any:
+            statement = await prepare(sql, name="")
+            return await statement.fetch(*values)
+
+        return lambda values: wait_for(fetch(values))
+
+    def begin_read(self) -> Any:
+        return wait_for(self._link.connection.execute("BEGIN"))
+
+    begin_write = begin_read
+
+    def commit(self) -> Any:
+        return wait_for(self._link.connection.execute("COMMIT"))
+
+    def rollback(self) -> Any:
+        return wait_for(self._link.connection.execute("ROLLBACK"))
+
+    def close(self) -> None:
+        if self._close:
+            self._close()
+
+
+class AsyncPg(ServerDriver):
+    """A connection to the trial's database. What is timed is done within the loop."""
+
+    _error = ERRORS
+    _parameter = MARK
+    _variants = ("records", "copy", "executemany", "insert")
+    _session = AsyncPgSession
+    _reaches = AsyncPgAccess
+    shares_thread = True
+    early = EARLY
+
+    def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
+        super().__init__(job, trial, variant)
+        self._loop = self._connection.loop
+        self._asyncpg = self._connection.connection
+        self.at_once, self.sleep = self._loop.at_once, self._loop.sleep
+        ways = {
+            "records": self._records,
+            "copy": self._copy,
+            "executemany": self._execute_many,
+            "insert": super().insert_rows,
+        }
+        self._load = ways[variant]
+
+    @staticmethod
+    def _version() -> str:
+        return f"asyncpg {asyncpg.__version__}"
+
+    def _encryption(self) -> str:
+        return "TLS" if self._asyncpg._transport.get_extra_info("ssl_object") else "none"
+
+    def words(self, error: Exception) -> str:
+        return words_of(error)
+
+    def _within(self, call: Callable[..., None], *arguments: Any) -> None:
+        self._loop.at_once([partial(call, *arguments)])
+
+    def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
+        self._within(super().statements, statements, start, stop, answer)
+
+    def insert_rows(self, load: Load) -> None:
+        self._within(super().insert_rows, load)
+
+    def bulk_load(self, load: Load) -> None:
+        self._within(super().bulk_load, load)
+
+    def _run(self, sql: str) -> Rows:
+        rows, changes = self._connection.run(sql)
+        self._changes += changes
+        return rows
+
+    def _select(self, sql: str) -> Iterator[Rows]:
+        # A cursor of the server, which lives within a transaction: else the client would hold the whole table.
+        wait_for, transaction = self._loop.wait_for, self._asyncpg.transaction()
+        wait_for(transaction.start())
+        cursor = wait_for(self._asyncpg.cursor(sql))
+        while rows := wait_for(cursor.fetch(BLOCK)):
+            yield rows
+        wait_for(transaction.commit())
+
+    def _begin(self) -> None:
+        wait_for(self._asyncpg.execute("BEGIN"))
+
+    def _commit(self) -> None:
+        wait_for(self._asyncpg.execute("COMMIT"))
+
+    def _insert(self, load: Load) -> str:
+        sql = dollars(super()._insert(load))
+        fetch = wait_for(self._asyncpg.prepare(sql)).fetch
+        self._insert_row = lambda sql, row: wait_for(fetch(*row))
+        return sql
+
+    def _records(self, load: Load) -> None:
+        """COPY of rows in binary, which asyncpg makes of tuples."""
+        table = identifier(load.table).lower()
+        for start, stop in self._transactions(load):
+            wait_for(self._asyncpg.copy_records_to_table(table, records=load.file.tuples(start, stop)))
+
+    def _copy(self, load: Load) -> None:
+        """COPY of rows converted to text, a block at a time."""
+        table = identifier(load.table).lower()
+        for start, stop in self._transactions(load):
+            wait_for(self._asyncpg.copy_to_table(table, source=_blocks(load.file.lines(start, stop))))
+
+    def _execute_many(self, load: Load) -> None:
+        """The prepared statement for each row, of which many are sent together."""
+        sql = dollars(super()._insert(load))
+        many = wait_for(self._asyncpg.prepare(sql)).executemany
+        for transaction in self._transactions(load):
+            for start, stop in load.turns.parts(*transaction):
+                wait_for(many(load.file.tuples(start, stop)))
+
+    def close(self) -> None:
+        super().close()
+        self._loop.close()
+
+
+async def _blocks(blocks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for block in blocks:
+        yield block
