@@ -17,6 +17,9 @@ DRIVERS = {
     ("postgres", "asyncpg"): ("postgres.asyncpg", "AsyncPg", "asyncpg"),
     ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
     ("mysql", "mysqlclient"): ("mysql.mysqlclient", "MySqlClient", "mysqlclient"),
+    ("sqlite", "sqlalchemy"): ("sqlalchemy", "OverSqlite", "sqlalchemy"),
+    ("postgres", "sqlalchemy"): ("sqlalchemy", "OverPostgres", "sqlalchemy"),
+    ("mysql", "sqlalchemy"): ("sqlalchemy", "OverMySql", "sqlalchemy"),
     ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),
 }
 

@@ -60,11 +60,10 @@ class PsycopgSession(PostgresErrors, CursorSession):
     parameter = "%s"
 
     def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
-        self._cursor = connection.cursor()
-        super().__init__(self._cursor, close)
+        super().__init__(connection.cursor(), close)
 
     def prepare(self, sql: str) -> Run:
-        cursor, execute, fetch = self._cursor, self._execute, self._fetch
+        cursor, execute, fetch = self.cursor, self._execute, self._fetch
 
         def run(values: tuple[Any, ...]) -> Any:
             execute(sql, values, prepare=True)
@@ -74,7 +73,7 @@ class PsycopgSession(PostgresErrors, CursorSession):
 
     def simple(self, sql: str) -> Run:
         """By a cursor that puts the values into the text, which goes by the simple protocol."""
-        cursor = psycopg.ClientCursor(self._cursor.connection)
+        cursor = psycopg.ClientCursor(self.cursor.connection)
         execute, fetch = cursor.execute, cursor.fetchall
 
         def run(values: tuple[Any, ...]) -> Any:
