@@ -94,7 +94,8 @@ class Layer(Sql):
             yield
         session = self._driver.session(0)
         if session.cursor.connection is not self._first.cursor.connection:
-            self._connection.close()
+            # It is closed already, and would not be reset.
+            self._connection.invalidate()
             self._take(session)
 
     def _run(self, sql: str) -> Rows:
