@@ -18,9 +18,9 @@ class Within(greenlet):
     """A call within a task."""
 
 
-def wait_for(awaitable: Awaitable[Any]) -> Any:
-    """Waits within a call that `EventLoop.at_once` has made."""
-    return getcurrent().parent.switch(awaitable)
+def waits() -> Callable[[Awaitable[Any]], Any]:
+    """The function that waits, within a call that `EventLoop.at_once` has made."""
+    return getcurrent().parent.switch
 
 
 class EventLoop:
@@ -32,35 +32,35 @@ class EventLoop:
     def wait_for(self, awaitable: Awaitable[Any]) -> Any:
         """Waits, within a call that the loop makes or outside of it."""
         if isinstance(getcurrent(), Within):
-            return wait_for(awaitable)
+            return waits()(awaitable)
         return self._loop.run_until_complete(awaitable)
 
-    def at_once(self, calls: list[Callable[[], Any]]) -> list[Any]:
-        """Makes calls, each in a task, and returns their results."""
+    def at_once(self, calls: list[Callable[[], None]]) -> None:
+        """Makes calls, each in a task."""
 
-        async def all_of_them() -> list[Any]:
-            return await asyncio.gather(*map(_made, calls))
+        async def all_of_them() -> None:
+            await asyncio.gather(*map(_made, calls))
 
-        return self._loop.run_until_complete(all_of_them())
+        self._loop.run_until_complete(all_of_them())
 
     def sleep(self, seconds: float) -> None:
         """Lets a client sleep, and others work meanwhile."""
-        wait_for(asyncio.sleep(seconds))
+        waits()(asyncio.sleep(seconds))
 
     def close(self) -> None:
         """Closes the loop."""
         self._loop.close()
 
 
-async def _made(call: Callable[[], Any]) -> Any:
+async def _made(call: Callable[[], None]) -> None:
     within = Within(call)
-    # What a call hands over before it has returned is to be waited for.
-    given = within.switch()
-    while not within.dead:
+    switch = within.switch
+    given = switch()
+    # It is false once the call has returned.
+    while within:
         try:
             result = await given
         except BaseException as error:
             given = within.throw(error)
         else:
-            given = within.switch(result)
-    return given
+            given = switch(result)

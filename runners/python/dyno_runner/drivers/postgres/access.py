@@ -21,6 +21,7 @@ ADVICE = {
     "authentication failed": "; check user and password in the URL, PGPASSWORD or ~/.pgpass",
     "could not translate host name": "; check the host's name in the URL",
     "failed to resolve host": "; check the host's name in the URL",
+    "root certificate": "; name the authority's certificate by sslrootcert, or another sslmode",
     "is too long": "; use a folder with a shorter name for the socket",
     "does not exist": "; name a database and a user of the server in the URL",
     "too many clients": FULL,

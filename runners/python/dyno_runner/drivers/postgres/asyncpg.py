@@ -4,7 +4,7 @@ Texts that are executed once, and simple statements, are prepared without a name
 (`execute`) drops rows. So they take two round trips.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load, Statements
 from ...mix.session import Run
-from ..eventloop import EARLY, EventLoop, wait_for
+from ..eventloop import EARLY, EventLoop, waits
 from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..spelling import MARK, numbered
@@ -59,9 +59,10 @@ class Link:
 
     def run(self, sql: str) -> tuple[Rows, int]:
         """Executes a statement once. Returns its rows, and how many it has changed."""
-        return self.loop.wait_for(self._run(sql))
+        return self.loop.wait_for(self.execute(sql))
 
-    async def _run(self, sql: str) -> tuple[Rows, int]:
+    async def execute(self, sql: str) -> tuple[Rows, int]:
+        """The same, to be awaited."""
         statement = await self.connection.prepare(sql, name="")
         rows = await statement.fetch()
         if rows:
@@ -124,11 +125,12 @@ class AsyncPgSession(PostgresErrors):
         self._close = close
 
     def prepare(self, sql: str) -> Run:
+        wait_for = waits()
         fetch = wait_for(self._link.connection.prepare(dollars(sql))).fetch
         return lambda values: wait_for(fetch(*values))
 
     def simple(self, sql: str) -> Run:
-        prepare, sql = self._link.connection.prepare, dollars(sql)
+        wait_for, prepare, sql = waits(), self._link.connection.prepare, dollars(sql)
 
         async def fetch(values: tuple[Any, ...]) -> Any:
             statement = await prepare(sql, name="")
@@ -136,16 +138,19 @@ class AsyncPgSession(PostgresErrors):
 
         return lambda values: wait_for(fetch(values))
 
+    def _send(self, sql: str) -> Any:
+        return waits()(self._link.connection.execute(sql))
+
     def begin_read(self) -> Any:
-        return wait_for(self._link.connection.execute("BEGIN"))
+        return self._send("BEGIN")
 
     begin_write = begin_read
 
     def commit(self) -> Any:
-        return wait_for(self._link.connection.execute("COMMIT"))
+        return self._send("COMMIT")
 
     def rollback(self) -> Any:
-        return wait_for(self._link.connection.execute("ROLLBACK"))
+        return self._send("ROLLBACK")
 
     def close(self) -> None:
         if self._close:
@@ -153,7 +158,7 @@ class AsyncPgSession(PostgresErrors):
 
 
 class AsyncPg(ServerDriver):
-    """A connection to the trial's database. What is timed is done within the loop."""
+    """A connection to the trial's database."""
 
     _error = ERRORS
     _parameter = MARK
@@ -168,13 +173,9 @@ class AsyncPg(ServerDriver):
         self._loop = self._connection.loop
         self._asyncpg = self._connection.connection
         self.at_once, self.sleep = self._loop.at_once, self._loop.sleep
-        ways = {
-            "records": self._records,
-            "copy": self._copy,
-            "executemany": self._execute_many,
-            "insert": super().insert_rows,
-        }
-        self._load = ways[variant]
+        ways = {"records": self._records, "copy": self._copy, "executemany": self._execute_many}
+        way = ways.get(variant)
+        self._load = self.insert_rows if way is None else lambda load: self._loop.wait_for(way(load))
 
     @staticmethod
     def _version() -> str:
@@ -186,17 +187,37 @@ class AsyncPg(ServerDriver):
     def words(self, error: Exception) -> str:
         return words_of(error)
 
-    def _within(self, call: Callable[..., None], *arguments: Any) -> None:
-        self._loop.at_once([partial(call, *arguments)])
-
     def statements(self, statements: Statements, start: int, stop: int, answer: Answer) -> None:
-        self._within(super().statements, statements, start, stop, answer)
+        place = start
+
+        async def all_of_them() -> None:
+            nonlocal place
+            run = self._connection.execute
+            for place, sql in enumerate(statements.texts(start, stop), start):
+                rows, changes = await run(sql)
+                answer.take(rows)
+                self._changes += changes
+
+        self._wait_for(all_of_them(), lambda: place)
 
     def insert_rows(self, load: Load) -> None:
-        self._within(super().insert_rows, load)
+        place = load.start
 
-    def bulk_load(self, load: Load) -> None:
-        self._within(super().bulk_load, load)
+        async def all_of_them() -> None:
+            nonlocal place
+            insert = (await self._asyncpg.prepare(self._insert(load))).fetch
+            async for transaction in self._begun(load):
+                for start, stop in load.turns.parts(*transaction):
+                    for place, row in enumerate(load.file.tuples(start, stop), start):
+                        await insert(*row)
+
+        self._wait_for(all_of_them(), lambda: place - load.start)
+
+    def _wait_for(self, work: Awaitable[None], place: Callable[[], int]) -> None:
+        try:
+            self._loop.wait_for(work)
+        except self._error as error:
+            raise Failure(self.words(error), place()) from None
 
     def _run(self, sql: str) -> Rows:
         rows, changes = self._connection.run(sql)
@@ -212,41 +233,43 @@ class AsyncPg(ServerDriver):
             yield rows
         wait_for(transaction.commit())
 
-    def _begin(self) -> None:
-        wait_for(self._asyncpg.execute("BEGIN"))
-
-    def _commit(self) -> None:
-        wait_for(self._asyncpg.execute("COMMIT"))
-
     def _insert(self, load: Load) -> str:
-        sql = dollars(super()._insert(load))
-        fetch = wait_for(self._asyncpg.prepare(sql)).fetch
-        self._insert_row = lambda sql, row: wait_for(fetch(*row))
-        return sql
+        return dollars(super()._insert(load))
 
-    def _records(self, load: Load) -> None:
+    async def _begun(self, load: Load) -> AsyncIterator[tuple[int, int]]:
+        """The ranges of rows that make a transaction each, with BEGIN before and COMMIT after it."""
+        for transaction in load.transactions():
+            await self._asyncpg.execute("BEGIN")
+            yield transaction
+            await self._asyncpg.execute("COMMIT")
+
+    async def _records(self, load: Load) -> None:
         """COPY of rows in binary, which asyncpg makes of tuples."""
-        table = identifier(load.table).lower()
-        for start, stop in self._transactions(load):
-            wait_for(self._asyncpg.copy_records_to_table(table, records=load.file.tuples(start, stop)))
+        async for start, stop in self._begun(load):
+            records = load.file.tuples(start, stop)
+            await self._asyncpg.copy_records_to_table(_folded(load.table), records=records)
 
-    def _copy(self, load: Load) -> None:
+    async def _copy(self, load: Load) -> None:
         """COPY of rows converted to text, a block at a time."""
-        table = identifier(load.table).lower()
-        for start, stop in self._transactions(load):
-            wait_for(self._asyncpg.copy_to_table(table, source=_blocks(load.file.lines(start, stop))))
+        async for start, stop in self._begun(load):
+            source = _blocks(load.file.lines(start, stop))
+            await self._asyncpg.copy_to_table(_folded(load.table), source=source)
 
-    def _execute_many(self, load: Load) -> None:
+    async def _execute_many(self, load: Load) -> None:
         """The prepared statement for each row, of which many are sent together."""
-        sql = dollars(super()._insert(load))
-        many = wait_for(self._asyncpg.prepare(sql)).executemany
-        for transaction in self._transactions(load):
+        many = (await self._asyncpg.prepare(self._insert(load))).executemany
+        async for transaction in self._begun(load):
             for start, stop in load.turns.parts(*transaction):
-                wait_for(many(load.file.tuples(start, stop)))
+                await many(load.file.tuples(start, stop))
 
     def close(self) -> None:
         super().close()
         self._loop.close()
+
+
+def _folded(table: str) -> str:
+    """A table's name as PostgreSQL reads it without the quotes that asyncpg puts around it."""
+    return identifier(table).lower()
 
 
 async def _blocks(blocks: Iterator[bytes]) -> AsyncIterator[bytes]:
