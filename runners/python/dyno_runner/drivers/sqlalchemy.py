@@ -108,18 +108,18 @@ class Layer(Sql):
     def _insert(self, load: Load) -> Any:
         names = [identifier(column.name) for column in load.columns]
         table = sqlalchemy.table(identifier(load.table), *map(sqlalchemy.column, names))
-        execute = self._connection.execute
+        execute, named = self._connection.execute, _named(names)
         _prepare_all(self._first)
-        self._insert_row = lambda statement, row: execute(statement, dict(zip(names, row)))
+        self._insert_row = lambda statement, row: execute(statement, named(row))
         return sqlalchemy.insert(table)
 
     def _load(self, load: Load) -> None:
         """`execute` of an INSERT with a list of rows, which becomes `executemany` of the driver."""
         statement = self._insert(load)
-        names = [column.name for column in load.columns]
+        named = _named([column.name for column in load.columns])
         for transaction in self._transactions(load):
             for start, stop in load.turns.parts(*transaction):
-                rows = (dict(zip(names, row)) for row in load.file.tuples(start, stop))
+                rows = map(named, load.file.tuples(start, stop))
                 while many := list(islice(rows, MANY)):
                     self._connection.execute(statement, many)
 
@@ -156,11 +156,11 @@ class LayerSession(Session):
         _prepare_all(self._session)
         # Other colons are none of names.
         statement = sqlalchemy.text(numbered(sql.replace(":", r"\:"), lambda number: f":p{number}"))
-        names = [f"p{number + 1}" for number in range(sql.count(MARK))]
+        named = _named([f"p{number + 1}" for number in range(sql.count(MARK))])
         execute = self._connection.execute
 
         def run(values: tuple[Any, ...]) -> Any:
-            result = execute(statement, dict(zip(names, values)))
+            result = execute(statement, named(values))
             return result.fetchall() if result.returns_rows else ()
 
         return run
@@ -228,6 +228,13 @@ def _prepare_all(session: Any) -> None:
     connection = session.cursor.connection
     if hasattr(connection, "prepare_threshold"):
         connection.prepare_threshold = 0
+
+
+def _named(names: list[str]) -> Callable[[tuple[Any, ...]], dict[str, Any]]:
+    """A function that makes a dictionary of a row, as `{"a": row[0], "b": row[1]}` does: `zip` would take twice as
+    long. The names are those of columns or parameters, which are checked."""
+    pairs = ", ".join(f"{identifier(name)!r}: row[{place}]" for place, name in enumerate(names))
+    return eval(f"lambda row: {{{pairs}}}")
 
 
 def _cause(error: Exception) -> Exception:
