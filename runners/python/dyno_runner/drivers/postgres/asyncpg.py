@@ -5,6 +5,8 @@ Texts that are executed once, and simple statements, are prepared without a name
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import date, datetime, time
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -37,6 +39,16 @@ KEPT = (
     "ssl_max_protocol_version",
 )
 OWN = ("connect_timeout", "application_name")
+
+# asyncpg takes values of the types that the parameters have, and a suite has texts and numbers. By the type, those that
+# are to be converted, and how.
+READS = {
+    "date": (str, date.fromisoformat),
+    "time": (str, time.fromisoformat),
+    "timestamp": (str, datetime.fromisoformat),
+    "timestamptz": (str, datetime.fromisoformat),
+    "numeric": (float, lambda value: Decimal(repr(value))),
+}
 
 dollars = partial(numbered, name=lambda number: f"${number}")
 
@@ -126,15 +138,20 @@ class AsyncPgSession(PostgresErrors):
 
     def prepare(self, sql: str) -> Run:
         wait_for = waits()
-        fetch = wait_for(self._link.connection.prepare(dollars(sql))).fetch
-        return lambda values: wait_for(fetch(*values))
+        statement = wait_for(self._link.connection.prepare(dollars(sql)))
+        fetch, read = statement.fetch, _reader(statement)
+        if read is None:
+            return lambda values: wait_for(fetch(*values))
+        return lambda values: wait_for(fetch(*read(values)))
 
     def simple(self, sql: str) -> Run:
         wait_for, prepare, sql = waits(), self._link.connection.prepare, dollars(sql)
+        # Once for the types of its parameters.
+        read = _reader(wait_for(prepare(sql, name=""))) or tuple
 
         async def fetch(values: tuple[Any, ...]) -> Any:
             statement = await prepare(sql, name="")
-            return await statement.fetch(*values)
+            return await statement.fetch(*read(values))
 
         return lambda values: wait_for(fetch(values))
 
@@ -265,6 +282,17 @@ class AsyncPg(ServerDriver):
     def close(self) -> None:
         super().close()
         self._loop.close()
+
+
+def _reader(statement: Any) -> Callable[[tuple[Any, ...]], Any] | None:
+    """A function that makes of a statement's values those that asyncpg takes; None where they are the same."""
+    reads = [READS.get(kind.name) for kind in statement.get_parameters()]
+    if not any(reads):
+        return None
+    return lambda values: [
+        value if read is None or not isinstance(value, read[0]) else read[1](value)
+        for value, read in zip(values, reads)
+    ]
 
 
 def _folded(table: str) -> str:
