@@ -19,6 +19,7 @@ mod content;
 pub mod cpu_list;
 mod durability;
 mod file;
+mod functions;
 mod harm;
 mod isolation;
 mod level;
@@ -61,6 +62,7 @@ pub use file::{
     Break, Line, PackedRun, Seals, Writer, is_page, is_run_file, load, load_found, packed_runs, parse,
     results_folder, whole,
 };
+pub use functions::FunctionCounts;
 pub use harm::{Corruption, Damage, DeviceFailure, Harm, Harmed, Restarted};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, NodeLoss, Safety, Standing};

@@ -141,7 +141,7 @@ impl Runner<'_> {
             hello.build.clone_from(&known.build);
         }
         if trial.outcome == Outcome::Finished
-            && let Err(error) = counter.add(&mut trial.samples, folder)
+            && let Err(error) = counter.add(trial, folder)
         {
             let (label, events) = (&known.label, counter.events());
             self.observer.warn(&format!("a trial of {label} has no {events}: {error:#}"));
