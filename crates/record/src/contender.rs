@@ -110,9 +110,10 @@ impl ContenderRecord {
             && self.processes == other.processes
     }
 
-    /// True if both work in the same way and executed different files.
+    /// True if both work in the same way and different files were executed in the processes that are counted. The program
+    /// of a server is not.
     pub fn is_other_build_of(&self, other: &ContenderRecord) -> bool {
-        self.works_like(other) && self.executed != other.executed
+        self.works_like(other) && self.executed.counted() != other.executed.counted()
     }
 }
 
