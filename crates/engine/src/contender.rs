@@ -1,12 +1,13 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
+mod neutralised;
 mod resolving;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{ClusterShape, Safety, Tuning};
+use dyno_record::{ClusterShape, Neutralised, Safety, Tuning};
 use dyno_suite::TableForm;
 
 use super::engine::{Engine, NamedBuild};
@@ -66,6 +67,8 @@ pub struct Contender {
     pub file_system: Option<FileSystem>,
     /// The run's key, where it or its file system encrypts. It is no part of any name or record.
     pub key: Option<Key>,
+    /// The suspected cause of a difference that is neutralised in its trials; `None` outside of experiments.
+    pub neutralised: Option<Neutralised>,
 }
 
 impl Contender {
@@ -96,6 +99,7 @@ impl Contender {
             url: Some(url),
             file_system: None,
             key: None,
+            neutralised: None,
         })
     }
 

@@ -70,6 +70,7 @@ pub fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         url: None,
         file_system,
         key: None,
+        neutralised: None,
     })
 }
 

@@ -14,6 +14,7 @@ use super::plans::PlanTests;
 use super::sustain::RateSearch;
 use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
+use crate::placement;
 use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
 impl Runner<'_> {
@@ -83,6 +84,7 @@ impl Runner<'_> {
             Some((counter, folder)) => (counter.around(contender, folder)?, counter.options(self.conduct)),
             None => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
         };
+        let conduct = TrialOptions { placement: placement::of(&contender, &conduct.placement), ..conduct };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
         let seeking = self.seek(run, index, when.block, &mut job)?;
