@@ -3,6 +3,7 @@
 //! them have in common.
 
 mod against;
+mod causes;
 mod debt;
 mod drivers;
 mod durability;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::test_verdict::TestVerdict;
 
 pub use against::{AddedTime, Against};
+pub use causes::{Causes, ExplainedDifference, Explains, SuspectShare};
 pub use debt::{Debt, DebtLine};
 pub use durability::{CutRuns, Durability, Survived};
 pub use encryption::EncryptedPages;
@@ -99,6 +101,9 @@ pub struct Views {
     /// The division of the time of tests, and plans, if dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<TimeBudgets>,
+    /// The causes of a difference, in runs of `dyno causes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causes: Option<Causes>,
     /// The functions in which builds of one engine differ, where their instructions were counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionComparison>,
@@ -125,6 +130,7 @@ impl Views {
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
             why: why::why(run, tests),
+            causes: causes::causes(run, tests),
             functions: functions::functions(run, tests),
             published: published::published(run, tests),
         }
