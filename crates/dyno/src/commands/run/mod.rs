@@ -20,7 +20,7 @@ mod site;
 mod sustain;
 mod timed_statements;
 mod traffic;
-mod trust;
+pub(super) mod trust;
 mod typed_contenders;
 mod typed_suite;
 mod watching;
