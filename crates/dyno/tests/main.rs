@@ -7,6 +7,7 @@ mod arrows;
 mod bad_input;
 mod builds;
 mod calibration;
+mod causes;
 mod challenge;
 mod client_threads;
 mod clients;
