@@ -192,7 +192,7 @@ const charts = {
     }
     const most = (blocks) => Math.max(...blocks.map((block) => Math.abs(block.gained)), 1);
     const [mostOfFunctions, mostOfFiles] = [most(blocks), most(files)];
-    const strength = (block) => (block.gained === 0 ? 0.18 : 0.25 + (0.7 * Math.abs(block.gained)) / (block.y === FILES ? mostOfFiles : mostOfFunctions));
+    const strength = (block) => (block.gained === 0 ? 0.18 : 0.2 + (0.4 * Math.abs(block.gained)) / (block.y === FILES ? mostOfFiles : mostOfFunctions));
     const shade = (block) => (block.gained > 0 ? "var(--c1)" : block.gained < 0 ? "var(--c0)" : "var(--quiet)");
     const said = (block) => `${block.label}: ${block.text ?? `${block.gained > 0 ? "+" : ""}${block.gained.toLocaleString("en")}`} instructions`;
     const letters = (block) => Math.floor((((block.x2 - block.x1) / all) * (width - 2) - 8) / 7);
