@@ -56,7 +56,8 @@ pub struct ComparedFunctions {
     /// True if several trials of one of them counted different numbers, so that differences may be chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scatters: bool,
-    /// A function that is missing on one side executed nothing there, or at most this many instructions in a test.
+    /// A function that is missing on one side executed nothing there, or at most this many instructions in a test. One
+    /// with no more than this on the other side counts among all others.
     pub left_out_at_most: f64,
     /// The functions with the largest differences and those with the most instructions, the largest difference first.
     /// All others have the rest of `before` and of `now`.
@@ -104,7 +105,7 @@ impl ComparedFunctions {
 /// The functions of one side or of both, by file and name.
 type Functions<T> = BTreeMap<(String, String), T>;
 
-/// What is known of one side of a test.
+/// One side of a test.
 struct CountedTest {
     functions: Functions<f64>,
     instructions: f64,
@@ -131,7 +132,8 @@ fn pairs(run: &Run) -> Vec<(usize, usize)> {
 
 fn compared(run: &Run, tests: &[TestVerdict], over: usize, contender: usize) -> Option<FunctionComparison> {
     let sides = tests.iter().filter_map(|test| {
-        Some((&test.id, counted(run, over, &test.id)?, counted(run, contender, &test.id)?))
+        let (before, now) = settled(counted(run, over, &test.id)?, counted(run, contender, &test.id)?);
+        Some((&test.id, before, now))
     });
     let sides: Vec<(&String, CountedTest, CountedTest)> = sides.collect();
     let each = sides.iter().map(|(test, before, now)| compare(Some((*test).clone()), before, now));
@@ -175,6 +177,25 @@ fn counted(run: &Run, contender: usize, test: &str) -> Option<CountedTest> {
             .any(|count| count != instructions),
         left_out_at_most: sample.extrapolated(counts.left_out_at_most),
     })
+}
+
+/// Both sides without functions that are known of one side alone and may have as many instructions on the other, where
+/// they were left out: their difference is not known, and they count among all others.
+fn settled(mut before: CountedTest, mut now: CountedTest) -> (CountedTest, CountedTest) {
+    let unknown = |side: &CountedTest, other: &CountedTest| -> Vec<(String, String)> {
+        let is_unknown = |function: &(String, String), count: f64| {
+            count <= other.left_out_at_most && !other.functions.contains_key(function)
+        };
+        let found = side.functions.iter().filter(|(function, count)| is_unknown(function, **count));
+        found.map(|(function, _)| function.clone()).collect()
+    };
+    for function in unknown(&before, &now) {
+        before.functions.remove(&function);
+    }
+    for function in unknown(&now, &before) {
+        now.functions.remove(&function);
+    }
+    (before, now)
 }
 
 /// Several tests as one.

@@ -39,3 +39,15 @@ fn a_build_without_symbols_is_found() {
     let whole = side(&[("library", "exported", 10.0), ("libc.so.6", "", 900.0)], 910.0);
     assert_eq!(nameless([&whole].into_iter()), 0.0);
 }
+
+#[test]
+fn what_the_run_file_leaves_out_is_no_difference() {
+    let mut before = side(&[("library", "step", 900.0), ("library", "tied", 30.0)], 1000.0);
+    let now = side(&[("library", "step", 900.0), ("library", "planted", 40.0)], 1040.0);
+    let now = CountedTest { left_out_at_most: 30.0, ..now };
+    before.left_out_at_most = 30.0;
+    let (before, now) = settled(before, now);
+    let compared = compare(None, &before, &now);
+    let largest: Vec<&str> = compared.largest().map(|change| change.function.as_str()).collect();
+    assert_eq!((largest, compared.besides(compared.largest())), (vec!["planted"], (1000.0, 1000.0)));
+}
