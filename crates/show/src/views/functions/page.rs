@@ -35,7 +35,8 @@ fn section(verdict: &Verdict, place: usize, comparison: &FunctionComparison) -> 
     let Grid { header, rows } = table::functions(verdict, comparison, &tests);
     View {
         anchor: if place == 0 { "functions".into() } else { format!("functions-{}", place + 1) },
-        title: format!("Functions: {label}"),
+        // Without the label, which may be wider than a narrow window.
+        title: if place == 0 { "Functions".into() } else { format!("Functions ({})", place + 1) },
         text: format!(
             "The instructions of each function of {label} over those of {over}: what was gained and lost, and where. A \
              function has its own instructions, without those of functions that it called."
