@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::delay_line::DelayLine;
 use crate::endpoint::{Listening, ServerPlace, Stream};
 use crate::inspect::Inspector;
-use passage::Ends;
+use passage::ProxiedEnds;
 
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST_SOCKET: usize = 107;
@@ -64,7 +64,7 @@ struct Shared {
 /// A connection of a client, and the one to the server that was opened for it.
 #[derive(Debug)]
 struct Connection {
-    ends: Arc<Ends>,
+    ends: Arc<ProxiedEnds>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -180,11 +180,11 @@ impl Shared {
         let (to_server, to_client) = (DelayLine::default(), DelayLine::default());
         let number = self.accepted.fetch_add(1, Ordering::Relaxed);
         let inspector = self.inspector.clone();
-        let ends = Arc::new(Ends { number, inspector, client, server, to_server, to_client });
+        let ends = Arc::new(ProxiedEnds { number, inspector, client, server, to_server, to_client });
         let accepted = Instant::now();
         let half = self.half;
         let mut connection = Connection { ends: Arc::clone(&ends), threads: Vec::new() };
-        let mut add = |work: fn(&Ends, Duration, Instant)| -> io::Result<()> {
+        let mut add = |work: fn(&ProxiedEnds, Duration, Instant)| -> io::Result<()> {
             let ends = Arc::clone(&ends);
             connection.threads.push(spawn("dyno-wire", move || work(&ends, half, accepted))?);
             Ok(())

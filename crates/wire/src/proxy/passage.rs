@@ -13,7 +13,7 @@ const CHUNK: usize = 64 << 10;
 
 /// The two ends of a connection that goes through the proxy, and the bytes that are on the way between them.
 #[derive(Debug)]
-pub struct Ends {
+pub struct ProxiedEnds {
     pub number: u64,
     pub inspector: Option<Arc<dyn Inspector>>,
     pub client: Stream,
@@ -24,14 +24,14 @@ pub struct Ends {
 
 /// One direction of a connection.
 pub struct Direction<'a> {
-    ends: &'a Ends,
+    ends: &'a ProxiedEnds,
     origin: PeerRole,
     from: &'a Stream,
     to: &'a Stream,
     line: &'a DelayLine,
 }
 
-impl Ends {
+impl ProxiedEnds {
     /// From the client to the server.
     pub fn request(&self) -> Direction<'_> {
         let (from, to) = (&self.client, &self.server);
