@@ -197,12 +197,17 @@ impl Process {
     }
 
     /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
-    pub fn finish(mut self) -> Ending {
+    pub fn finish(self) -> Ending {
+        self.finish_within(END_TIMEOUT)
+    }
+
+    /// The same for a process that may take this long.
+    pub(crate) fn finish_within(mut self, patience: Duration) -> Ending {
         // Its number stays its own until the rest of its group is killed.
-        let is_unprompted = ends_within(&self.child, END_TIMEOUT);
+        let is_unprompted = ends_within(&self.child, patience);
         let status = self.kill().filter(|_| is_unprompted);
         let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
-        Ending::of(status, &errors, self.cap.is_some())
+        Ending::of(status, &errors, self.cap.is_some(), patience)
     }
 
     /// Ends all that belongs to the runner; returns how it ended itself, if it did.

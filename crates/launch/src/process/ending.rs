@@ -2,12 +2,11 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use dyno_record::Others;
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
-
-use super::END_TIMEOUT;
 
 /// The end of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +21,9 @@ pub struct Ending {
 }
 
 impl Ending {
-    pub(super) fn of(status: Option<ExitStatus>, errors: &str, capped: bool) -> Ending {
+    pub(super) fn of(status: Option<ExitStatus>, errors: &str, capped: bool, patience: Duration) -> Ending {
         let how = match status {
-            None => format!("did not end within {} s and was killed", END_TIMEOUT.as_secs()),
+            None => format!("did not end within {} s and was killed", patience.as_secs()),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (None, Some(signal)) => match Signal::try_from(signal) {
