@@ -42,7 +42,8 @@ for folder in $runners; do
     mkdir -p "$stage/$folder"
     cp "$folder/runner.toml" "$stage/$folder"
 done
-cp -R runners/python/__main__.py runners/python/dyno_runner runners/python/requirements.txt "$stage/runners/python"
+cp -R runners/python/__main__.py runners/python/dyno_runner runners/python/requirements.txt runners/python/compiled.txt \
+    "$stage/runners/python"
 cp -R runners/node/main.js runners/node/src runners/node/package.json runners/node/package-lock.json "$stage/runners/node"
 cp -R runners/jvm/src runners/jvm/pom.xml runners/jvm/checksums "$stage/runners/jvm"
 find "$stage/runners/python" -name __pycache__ -prune -exec rm -rf {} +

@@ -22,7 +22,8 @@ rm -rf "$stage/installed"
 # pip installs it where the C library is at least as new as the programs need (PEP 600).
 libc=$(sh packaging/libc.sh "$package"/bin/*)
 platform=manylinux_$(echo "$libc" | tr . _)_$(uname -m)
-drivers=$(sed -n 's/^\([A-Za-z].*\)/"\1", /p' runners/python/requirements.in | tr -d '\n')
+# setuptools is there to compile one of them from a clone.
+drivers=$(sed -n '/^setuptools/d; s/^\([A-Za-z].*\)/"\1", /p' runners/python/requirements.in | tr -d '\n')
 cat >"$stage/pyproject.toml" <<END
 [build-system]
 requires = ["setuptools>=77"]

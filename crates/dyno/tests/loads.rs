@@ -122,8 +122,8 @@ fn a_rate_and_weights_follow_their_course() {
 }
 
 /// Engines and drivers of each language.
-const ALL: &str =
-    "--with sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,sqlite/mattn:wal,postgres/pgx,postgres/psycopg";
+const ALL: &str = "--with sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,sqlite/mattn:wal,postgres/pgx,postgres/psycopg,\
+     postgres/asyncpg";
 
 /// A suite whose mix puts one row with these values for each operation, and checks them.
 fn rows(values: &str, columns: &str, check: &str) -> String {

@@ -63,9 +63,9 @@ fn a_simple_class_prepares_nothing() {
                  count(*) FROM pg_prepared_statements WHERE position('UPDATE t' IN statement) = 1) WHERE id = :id\"\n";
     let text = suite("count = 20", class).replace("WHERE n < 0", "WHERE n <> 0");
     place.write("own.toml", &text);
-    let with = "--with postgres,postgres/pgx,postgres/pq,postgres/psycopg";
+    let with = "--with postgres,postgres/pgx,postgres/pq,postgres/psycopg,postgres/asyncpg";
     place.dyno(&format!("run ./own.toml {with} {RUN}")).exits(0).without_panic();
-    for contender in ["postgres", "postgres/pgx", "postgres/pq", "postgres/psycopg"] {
+    for contender in ["postgres", "postgres/pgx", "postgres/pq", "postgres/psycopg", "postgres/asyncpg"] {
         place.write("own.toml", &text.replace("protocol = \"simple\"\n", ""));
         let wrong = place.dyno(&format!("run ./own.toml --with {contender} {RUN}")).without_panic();
         assert_ne!(wrong.code, Some(0), "{contender}: {}", wrong.stdout);
@@ -98,7 +98,8 @@ fn simple_statements_get_the_values_that_prepared_ones_get() {
         );
     place.write("own.toml", &text);
     let with = "--with sqlite:wal,sqlite/mattn:wal,sqlite/modernc:wal,sqlite/gosqlite:wal,sqlite/apsw:wal,postgres,\
-                postgres/pgx,postgres/pq,postgres/psycopg,mariadb,mariadb/go-sql-driver,mariadb/pymysql";
+                postgres/pgx,postgres/pq,postgres/psycopg,postgres/asyncpg,mariadb,mariadb/go-sql-driver,mariadb/pymysql,\
+                mariadb/mysqlclient,mariadb/sqlalchemy";
     place.dyno(&format!("run ./own.toml {with} {RUN}")).exits(0).without_panic();
     let refused = place.dyno(&format!("run ./own.toml --with sqlite/sqlite3:wal {RUN}")).exits(2);
     refused.says("class put of test mix has the protocol \"simple\"");

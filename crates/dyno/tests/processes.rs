@@ -12,11 +12,11 @@ const SMALL: &str = "--set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up -
 
 /// A contender of each driver.
 const DRIVERS: &str = "sqlite,sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,sqlite/apsw,postgres/psycopg,\
-                       mariadb/pymysql,sqlite/mattn:wal,sqlite/gosqlite,sqlite/modernc:wal,postgres/pgx,postgres/pq,\
+                       mariadb/pymysql,postgres/asyncpg,sqlite/sqlalchemy:wal,sqlite/mattn:wal,sqlite/gosqlite,sqlite/modernc:wal,postgres/pgx,postgres/pq,\
                        mariadb/go-sql-driver";
 /// Some of each language: when steps are due is what all drivers of a language have in common.
 const LANGUAGES: &str =
-    "sqlite:wal,postgres,mariadb,sqlite/apsw,postgres/psycopg,sqlite/mattn:wal,postgres/pgx";
+    "sqlite:wal,postgres,mariadb,sqlite/apsw,postgres/psycopg,postgres/asyncpg,sqlite/mattn:wal,postgres/pgx";
 
 #[test]
 fn processes_share_a_database_and_lose_nothing() {

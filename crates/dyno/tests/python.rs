@@ -7,11 +7,19 @@ use crate::common::{LOADING, SETTINGS};
 const PYTHON: Drivers = Drivers {
     program: "../python/bin/python",
     build: "sh scripts/build-python.sh",
-    embedded: "sqlite/sqlite3 sqlite/apsw \
+    embedded: "sqlite/sqlite3 sqlite/apsw sqlite/sqlalchemy \
                duckdb duckdb/python+appender duckdb/python+executemany",
     servers: &[
-        ("postgres", "postgres/psycopg postgres/psycopg+pipeline postgres/psycopg+insert"),
-        ("mariadb", "mariadb/pymysql mariadb/pymysql+multirow mariadb/pymysql+insert"),
+        (
+            "postgres",
+            "postgres/psycopg postgres/psycopg+pipeline postgres/psycopg+insert postgres/asyncpg \
+             postgres/asyncpg+copy postgres/asyncpg+executemany postgres/asyncpg+insert postgres/sqlalchemy",
+        ),
+        (
+            "mariadb",
+            "mariadb/pymysql mariadb/pymysql+multirow mariadb/pymysql+insert mariadb/mysqlclient \
+             mariadb/mysqlclient+insert mariadb/sqlalchemy mariadb/sqlalchemy+mysqlclient",
+        ),
     ],
 };
 
@@ -32,6 +40,10 @@ fn other_ways_and_profiles_keep_the_protocol_in_what_they_differ() {
     place.conforms(&["duckdb/python+csv"], &LOADING);
     let profiles = ["sqlite@system/sqlite3", "sqlite/apsw:tuned", "duckdb,memory_limit=1GB,threads=1"];
     place.conforms(&profiles, &SETTINGS);
+    // It is no usual way, and has another driver below.
+    if PYTHON.contenders().contains(&"mariadb/sqlalchemy+mysqlclient") {
+        place.conforms(&["mariadb/sqlalchemy+mysqlclient"], &["clients", "mix"]);
+    }
 }
 
 #[test]
@@ -45,8 +57,18 @@ fn every_way_of_loading_stores_the_same_rows() {
 }
 
 #[test]
+fn money_that_moves_between_accounts_is_kept() {
+    PYTHON.keep_the_invariants();
+}
+
+#[test]
 fn no_file_of_the_clients_is_sent() {
-    PYTHON.send_no_file(&[("mariadb/pymysql", "the server asks for the file /etc/hostname")]);
+    let refused = "has disabled the local infile capability";
+    PYTHON.send_no_file(&[
+        ("mariadb/pymysql", "the server asks for the file /etc/hostname"),
+        ("mariadb/mysqlclient", refused),
+        ("mariadb/sqlalchemy+mysqlclient", refused),
+    ]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ const SMALL: &str = "--set warm_up=0.1 --duration 0.5s --trials 1 --no-warm-up -
 fn sessions_connect_do_what_was_planned_and_leave() {
     let place = Place::new();
     let with = "sqlite,sqlite:wal,postgres,mariadb,sqlite/sqlite3:wal,postgres/psycopg,mariadb/pymysql,\
-                sqlite/mattn:wal,sqlite/modernc,sqlite/gosqlite:wal,postgres/pgx,postgres/pq,mariadb/go-sql-driver";
+                postgres/asyncpg,mariadb/mysqlclient,sqlite/sqlalchemy:wal,sqlite/mattn:wal,sqlite/modernc,sqlite/gosqlite:wal,postgres/pgx,postgres/pq,mariadb/go-sql-driver";
     let run = format!(
         "run app {SMALL} --set users=50 --clients 3 --rate 200 --sessions 5 --with {with} -o run.jsonl --report run.html"
     );
@@ -22,7 +22,7 @@ fn sessions_connect_do_what_was_planned_and_leave() {
     assert_eq!(record["tests"][1]["load"], "sessions");
     let found = samples(&record, "use");
     // The null runner does it too.
-    assert_eq!(found.len(), 14);
+    assert_eq!(found.len(), 17);
     for (label, sample) in found {
         let classes = sample["classes"].as_array().unwrap();
         let done = |class: &Value| class["done"].as_u64().unwrap();

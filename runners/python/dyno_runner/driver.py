@@ -1,7 +1,8 @@
 """The interface of a driver. A driver that implements a model overrides its method; `runner.toml` lists the
 models."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,11 @@ class Driver:
     The timed methods do what a careful program would do and nothing else. An engine's error becomes a
     `Failure`, with the position of the operation where it is known.
     """
+
+    # True if one thread has all clients of a mix, because their driver has one event loop for all.
+    shares_thread = False
+    # The time by which a client ends its sleep earlier than due, in nanoseconds: about as late as it wakes up.
+    early = 40_000
 
     @classmethod
     def open(cls, job: Job) -> tuple["Driver", Hello]:
@@ -80,6 +86,15 @@ class Driver:
         """Disconnects the driver for a time, where its connection would affect clients that come and go: an
         engine within the process may tidy up when its last connection closes, which a server does not."""
         return nullcontext()
+
+    def at_once(self, calls: list[Callable[[], None]]) -> None:
+        """Makes the calls of the clients of one thread, which raise nothing."""
+        for call in calls:
+            call()
+
+    def sleep(self, seconds: float) -> None:
+        """Lets a client sleep."""
+        time.sleep(seconds)
 
     def query(self, sql: str) -> Rows:
         """Runs one query or statement outside the clock: a check or a part of a test's setup."""

@@ -34,7 +34,7 @@ class Place(unittest.TestCase):
         name, _, variant = contender.partition("+")
         engine, driver = name.split("/")
         # The module of the standard library is tested as it stands, whether or not dyno is built.
-        build = "system" if driver == "sqlite3" else "bundled"
+        build = "system" if driver in ("sqlite3", "sqlalchemy") else "bundled"
         job = {
             "protocol": 3,
             "engine": engine,

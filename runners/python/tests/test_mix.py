@@ -150,7 +150,7 @@ class Threads(mixes.Mixes):
     def test_clients_of_a_database_do_what_they_are_reported(self):
         """On files and, by one client, in memory, which only one connection can have."""
         create = self.statements("CREATE TABLE t(a INTEGER)", id="0")
-        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy"):
             for settings in ([], [{"name": "database", "value": ":memory:"}]):
                 for clients in (1, 2):
                     mix = self.mix(["write put"], clients, *[[(0, 0)] * 5] * clients, patience_ns=20 * SECOND)

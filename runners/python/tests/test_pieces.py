@@ -1,5 +1,6 @@
 """The parts that can be wrong independently of an engine."""
 
+import asyncio
 import io
 import json
 import os
@@ -10,13 +11,16 @@ import time
 import unittest
 import zlib
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from dyno_runner.contract import Server
 from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
 from dyno_runner.drivers.mysql.options import parse
+from dyno_runner.drivers.mysql.pymysql import PyMySqlAccess
 from dyno_runner.drivers.mysql.stream import feed
+from dyno_runner.drivers.spelling import MARK, numbered
 from dyno_runner.events import CHARACTERS, Closed, Events
 from dyno_runner.failure import Failure
 from dyno_runner.gauge import Gauge
@@ -157,21 +161,76 @@ class Kernel(unittest.TestCase):
             Gauge(1, Path("/nowhere"))
 
 
+class Spelling(unittest.TestCase):
+    def test_parameters_get_names_by_their_numbers(self):
+        self.assertEqual(numbered(f"a {MARK}, {MARK}::int", "${}".format), "a $1, $2::int")
+        self.assertEqual(numbered("none", "${}".format), "none")
+
+
+class EventLoops(unittest.TestCase):
+    def test_calls_wait_at_once_and_each_gets_its_own_result_or_error(self):
+        from dyno_runner.drivers.eventloop import EventLoop
+
+        loop, lines = EventLoop(), []
+        self.addCleanup(loop.close)
+
+        async def slow(value):
+            await asyncio.sleep(0.02)
+            return 6 / value
+
+        def call(value):
+            lines.append(f"begin {value}")
+            try:
+                lines.append(loop.wait_for(slow(value)))
+            except ZeroDivisionError:
+                lines.append("division")
+            loop.sleep(0.001 * value)
+            lines.append(f"end {value}")
+
+        loop.at_once([partial(call, value) for value in (3, 0)])
+        self.assertEqual(lines[:2], ["begin 3", "begin 0"])
+        self.assertEqual(set(lines[2:]), {2, "division", "end 3", "end 0"})
+        self.assertEqual(loop.wait_for(slow(2)), 3)
+
+
 class MySql(unittest.TestCase):
     def test_options_are_named_as_mysqls_programs_name_them(self):
-        self.assertEqual(parse({"connect-timeout": "3"}), {"connect_timeout": 3})
-        self.assertTrue(parse({"ssl-mode": "DISABLED"})["ssl_disabled"])
-        self.assertNotIn("ssl", parse({"ssl-mode": "PREFERRED"}))
-        identity = parse({"ssl-mode": "verify-identity"})["ssl"]
-        self.assertTrue(identity.check_hostname)
-        self.assertEqual(identity.verify_mode, ssl.CERT_REQUIRED)
-        self.assertEqual(parse({"ssl_mode": "VERIFY_CA"})["ssl"].verify_mode, ssl.CERT_REQUIRED)
-        self.assertEqual(parse({"ssl_mode": "REQUIRED"})["ssl"].verify_mode, ssl.CERT_NONE)
-        with self.assertRaisesRegex(Failure, "ssl-ca"):
-            parse({"ssl_ca": "/nowhere/x.pem"})
+        self.assertEqual(parse({"connect-timeout": "3"}, "it").patience, 3)
+        self.assertEqual(parse({"ssl-mode": "verify-identity"}, "it").mode, "VERIFY_IDENTITY")
+        self.assertEqual(parse({"ssl_ca": "ca.pem"}, "it").mode, "VERIFY_CA")
+        self.assertEqual(parse({"ssl-cert": "me.pem"}, "it").mode, "REQUIRED")
         for name, value in (("sslmode", "require"), ("ssl-mode", "maybe"), ("connect-timeout", "soon")):
             with self.assertRaisesRegex(Failure, name):
-                parse({name: value})
+                parse({name: value}, "it")
+
+    def keywords(self, access, **options):
+        """What a driver makes of the options of a URL."""
+        return access.keywords(None, parse(options, "it"))
+
+    def test_pymysql_keeps_demands_for_encryption(self):
+        self.assertTrue(self.keywords(PyMySqlAccess, ssl_mode="DISABLED")["ssl_disabled"])
+        self.assertNotIn("ssl", self.keywords(PyMySqlAccess, ssl_mode="PREFERRED"))
+        identity = self.keywords(PyMySqlAccess, ssl_mode="verify-identity")["ssl"]
+        self.assertTrue(identity.check_hostname)
+        self.assertEqual(identity.verify_mode, ssl.CERT_REQUIRED)
+        for mode, verify in (("VERIFY_CA", ssl.CERT_REQUIRED), ("REQUIRED", ssl.CERT_NONE)):
+            self.assertEqual(self.keywords(PyMySqlAccess, ssl_mode=mode)["ssl"].verify_mode, verify)
+        with self.assertRaisesRegex(Failure, "ssl-ca"):
+            self.keywords(PyMySqlAccess, ssl_ca="/nowhere/x.pem")
+
+    def test_mysqlclient_keeps_demands_for_encryption_or_refuses_them(self):
+        try:
+            from dyno_runner.drivers.mysql.mysqlclient import MySqlClientAccess as access
+        except ImportError as error:
+            self.skipTest(f"it is compiled where libmariadb-dev is: {error}")
+        verified = self.keywords(access, ssl_mode="VERIFY_CA", ssl_ca="ca.pem")
+        self.assertEqual((verified["ssl_mode"], verified["ssl"]), ("VERIFY_CA", {"ca": "ca.pem"}))
+        self.assertEqual(self.keywords(access, ssl_mode="DISABLED")["ssl_mode"], "DISABLED")
+        for mode in ("REQUIRED", "PREFERRED"):
+            with self.assertRaisesRegex(Failure, f"ssl-mode={mode}"):
+                self.keywords(access, ssl_mode=mode)
+        # No server is sent a file.
+        self.assertEqual(self.keywords(access)["local_infile"], 0)
 
     def test_a_pipe_is_a_file_to_whoever_reads_it(self):
         blocks = [bytes([65 + number % 26]) * 70_000 for number in range(40)]

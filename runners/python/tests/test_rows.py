@@ -5,6 +5,7 @@ from .support import Place, answer, cells_of, digest_of, load, sample
 WAYS = [
     "sqlite/sqlite3",
     "sqlite/apsw",
+    "sqlite/sqlalchemy",
     "duckdb/python+arrow",
     "duckdb/python+appender",
     "duckdb/python+executemany",
@@ -44,7 +45,7 @@ class Rows(Place):
 
     def test_rows_one_by_one(self):
         rows = self.rows(700, WIDTHS)
-        for way in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for way in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(way):
                 events = self.run_job(self.job(way, [load("insert-rows", rows, per_commit=100)]))
                 self.assertEqual(answer(events, "insert-rows"), digest_of(rows))
@@ -72,7 +73,7 @@ class Rows(Place):
         rows = self.rows(5000, [1, 1])
         differing = sum(one != other for one, other in cells_of(rows))
         self.assertLess(differing, 5000)
-        for way in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for way in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(way):
                 events = self.run_job(self.job(way, [load("bulk-load", rows), self.scan(rows)]))
                 self.assertEqual(answer(events, "scan"), [[differing]])
@@ -82,7 +83,7 @@ class Rows(Place):
         rows = self.rows(10, [4])
         (self.folder / "digits").write_text("0123" * 10)
         rows["file"] = str(self.folder / "digits")
-        for way in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for way in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(way):
                 test = load("bulk-load", rows, setup=["CREATE TABLE t(c0 INTEGER)"])
                 said = self.complaint(self.job(way, [test]))
@@ -91,7 +92,7 @@ class Rows(Place):
 
     def test_what_cannot_be_loaded_is_reported_and_not_counted(self):
         rows = self.rows(10, [4])
-        for way in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for way in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(way):
                 narrow = load("insert-rows", rows, setup=["CREATE TABLE t(c0 TEXT CHECK (length(c0) < 3))"])
                 events = self.run_job(self.job(way, [narrow]))

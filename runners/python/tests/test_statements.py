@@ -10,7 +10,7 @@ from .support import Place, answer, load, sample
 class Statements(Place):
     def test_values_keep_their_kind(self):
         sql = "SELECT 1, -0.5, 'ünï', x'00ff', NULL, '', 9e999"
-        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy"):
             events = self.run_job(self.job(driver, [self.statements(sql)]))
             self.assertEqual(answer(events, "1"), [[1, -0.5, "ünï", {"blob": "00ff"}, None, "", "inf"]])
         sql = (
@@ -23,7 +23,7 @@ class Statements(Place):
 
     def test_rows_changed_are_counted_and_are_no_answer(self):
         statements = ["CREATE TABLE t(a INTEGER)", "INSERT INTO t VALUES (1), (2), (3)", "UPDATE t SET a = 7"]
-        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(driver):
                 test = self.statements(
                     *statements, "DELETE FROM t WHERE a = 7", 'SELECT count(*) AS "Count" FROM t'
@@ -42,7 +42,7 @@ class Statements(Place):
         words = (
             "statement 3 of 3 (INSERT INTO t VALUES (1)): UNIQUE constraint failed: t.a (SQLite error 1555)"
         )
-        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy"):
             self.assertEqual(self.complaint(self.job(driver, [test], settings=MEMORY)), words)
 
     def test_counters_are_reported(self):
@@ -69,7 +69,7 @@ class Settings(Place):
         return [answer.get("rows") or answer["refused"]["message"] for answer in hello["read_back"]]
 
     def test_sqlite_executes_and_answers_what_the_job_lists(self):
-        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy"):
             on_connect = ["PRAGMA page_size='8192'", "PRAGMA synchronous='3'"]
             found = self.read_back(driver, on_connect, ["PRAGMA page_size", "PRAGMA synchronous", "SELEC"])
             self.assertEqual(found[:2], [[[8192]], [[3]]])
@@ -80,7 +80,7 @@ class Settings(Place):
         self.assertEqual(self.read_back("duckdb/python", ["SET threads = '1'"], [query]), [[["1"]]])
 
     def test_a_statement_that_is_refused_is_named(self):
-        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             job = self.job(driver, [], on_connect=[{"name": "no_such_setting", "sql": "SELEC"}])
             failed = self.run_job(job)[-1]
             self.assertIn("the setting 'no_such_setting' is refused: ", failed["message"])
@@ -89,7 +89,7 @@ class Settings(Place):
             self.assertIn("the setting 'database' is one of file, ", self.complaint(job))
 
     def test_what_a_job_left_is_read_by_another(self):
-        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(driver), tempfile.TemporaryDirectory() as folder:
                 rows = load("bulk-load", self.rows(500, [8, 100]))
                 sql = ("CREATE TABLE u(a INTEGER)", "INSERT INTO u VALUES (1)")

@@ -22,7 +22,7 @@ class TurnsAreTaken(Place):
         return [(event["done"], event["of"]) for event in events if event["event"] == "waiting"]
 
     def test_statements_are_done_in_slices(self):
-        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python"):
             with self.subTest(driver):
                 test = self.statements("SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5")
                 events = self.in_turns(self.job(driver, [test], settings=MEMORY), 2, 2, 7)
@@ -34,7 +34,7 @@ class TurnsAreTaken(Place):
 
     def test_rows_are_loaded_in_slices(self):
         rows = self.rows(10, [3, 4])
-        for driver in ("sqlite/sqlite3", "sqlite/apsw", "duckdb/python+executemany"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy", "duckdb/python+executemany"):
             for model in ("insert-rows", "bulk-load"):
                 with self.subTest((driver, model)):
                     self.folder.joinpath("database").mkdir(exist_ok=True)

@@ -88,7 +88,7 @@ class Databases(mixes.Mixes):
 
     def test_clients_come_and_go(self):
         visits = [sessions([[0] * 5] * 3)]
-        for driver in ("sqlite/sqlite3", "sqlite/apsw"):
+        for driver in ("sqlite/sqlite3", "sqlite/apsw", "sqlite/sqlalchemy"):
             for wal in (False, True):
                 with self.subTest(json.dumps([driver, wal])):
                     reported, rows = self.inserted(driver, visits, wal, session=5)

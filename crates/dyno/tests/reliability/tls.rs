@@ -16,12 +16,12 @@ pub const QUICK: &str =
 
 /// The drivers of PostgreSQL's protocol, as a URL names them.
 pub fn postgres() -> Vec<&'static str> {
-    with_those_on_the_jvm(&["", "+pgx", "+pq", "+psycopg"], &["+pgjdbc"])
+    with_those_on_the_jvm(&["", "+pgx", "+pq", "+psycopg", "+asyncpg", "+sqlalchemy"], &["+pgjdbc"])
 }
 
 fn mariadb() -> Vec<&'static str> {
     with_those_on_the_jvm(
-        &["", "+go-sql-driver", "+pymysql"],
+        &["", "+go-sql-driver", "+pymysql", "+mysqlclient", "+sqlalchemy"],
         &["+mariadb-java-client", "+mysql-connector-j"],
     )
 }
@@ -134,7 +134,11 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
         let url = |driver| format!("mariadb{driver}://{account}@127.0.0.1:{}/?{options}", proxy.port);
         mariadb().into_iter().map(url).collect::<Vec<_>>()
     };
-    run(&place, &urls("ssl-mode=REQUIRED"), 0);
+    // libmariadb would go on in plain text where this is not offered, and mysqlclient lets nothing look before it.
+    let (unable, able): (Vec<_>, Vec<_>) =
+        urls("ssl-mode=REQUIRED").into_iter().partition(|url| url.contains("+mysqlclient"));
+    run(&place, &able, 0);
+    assert!(run(&place, &unable, 2).contains("name VERIFY_CA or VERIFY_IDENTITY"));
     run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}")), 0);
     // Once the connection is encrypted, nothing that was sent can be read.
     let seen = String::from_utf8_lossy(&proxy.seen()).into_owned();

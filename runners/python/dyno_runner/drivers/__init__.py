@@ -14,7 +14,12 @@ DRIVERS = {
     ("sqlite", "sqlite3"): ("sqlite.stdlib", "Stdlib", "sqlite3"),
     ("sqlite", "apsw"): ("sqlite.apsw", "Apsw", "apsw"),
     ("postgres", "psycopg"): ("postgres.psycopg", "Psycopg", "psycopg"),
+    ("postgres", "asyncpg"): ("postgres.asyncpg", "AsyncPg", "asyncpg"),
     ("mysql", "pymysql"): ("mysql.pymysql", "PyMySql", "pymysql"),
+    ("mysql", "mysqlclient"): ("mysql.mysqlclient", "MySqlClient", "mysqlclient"),
+    ("sqlite", "sqlalchemy"): ("sqlalchemy", "OverSqlite", "sqlalchemy"),
+    ("postgres", "sqlalchemy"): ("sqlalchemy", "OverPostgres", "sqlalchemy"),
+    ("mysql", "sqlalchemy"): ("sqlalchemy", "OverMySql", "sqlalchemy"),
     ("duckdb", "python"): ("duckdb.python", "DuckDb", "duckdb"),
 }
 

@@ -16,6 +16,10 @@ from .sql import Sql
 class Access:
     """The way by which a driver reaches a server."""
 
+    def __init__(self, job: Job) -> None:
+        """Reads the address and options of the job's server, and does not connect yet."""
+        raise NotImplementedError
+
     def connect(self, database: str | None) -> Any:
         """Connects to a database; to none where the engine needs none."""
         raise NotImplementedError
@@ -96,33 +100,29 @@ class ServerTrial:
 
 
 class ServerDriver(Sql):
-    """A connection to the trial's database. A subclass names its variants and says how it connects."""
+    """A connection to the trial's database. A subclass names its variants, and the classes of its sessions and of
+    how it connects."""
 
     _parameter = "%s"
     _variants: tuple[str, ...]
     _session: type[Any]
+    _reaches: type[Access]
 
     def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
         self._job = job
         self._trial = trial
         self._variant = variant
         self._connection = trial.connection
-        self._cursor = trial.connection.cursor()
 
     @classmethod
     def open(cls, job: Job) -> tuple[Driver, Hello]:
         variant = variant_of(job, cls._variants)
-        trial = ServerTrial(job, cls._access(job))
+        trial = ServerTrial(job, cls._reaches(job))
         with trial.opened():
             driver = cls(job, trial, variant)
             answers = trial.sql().read_back(job.read_back)
             build = {"encryption": [driver._encryption()]}
             return driver, Hello("", cls._version(), [], build, answers)
-
-    @classmethod
-    def _access(cls, job: Job) -> Access:
-        """The way to the server of a job."""
-        raise NotImplementedError
 
     @staticmethod
     def _version() -> str:

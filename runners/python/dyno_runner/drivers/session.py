@@ -14,6 +14,7 @@ class CursorSession(Session):
 
     def __init__(self, cursor: Any, close: Callable[[], None] | None = None) -> None:
         """`close` closes the connection where it was opened for this client."""
+        self.cursor = cursor
         self._execute = cursor.execute
         self._fetch = cursor.fetchall
         self._close = close
@@ -38,7 +39,16 @@ class CursorSession(Session):
         return self._execute("COMMIT")
 
     def rollback(self) -> Any:
-        return self._execute("ROLLBACK")
+        try:
+            return self._execute("ROLLBACK")
+        except self.errors as error:
+            if not self.is_over(error):
+                raise
+            return None
+
+    def is_over(self, error: Exception) -> bool:
+        """True if the error of a rollback says that the engine has done it already."""
+        return False
 
     def close(self) -> None:
         if self._close:

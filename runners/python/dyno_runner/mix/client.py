@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..driver import Driver
 from ..failure import Failure, quote
 from .program import IGNORED, UNDONE, Operation, operation
 from .recorder import Recorder
@@ -17,9 +18,6 @@ from .work import Class, Work
 # It is set per thread (PR_SET_TIMERSLACK in prctl(2)).
 SLACK = 1
 PR_SET_TIMERSLACK = 29
-# The time by which a client ends its sleep earlier than due, in nanoseconds: about as late as a Python thread wakes
-# up.
-EARLY = 40_000
 # The end of an operation that did not succeed in time; it is recorded already.
 LATE = -2
 
@@ -29,7 +27,10 @@ class Client:
 
     _session: Session
 
-    def __init__(self, work: Work, steps: Steps, take: Callable[[], int], recorder: Recorder) -> None:
+    def __init__(
+        self, work: Work, steps: Steps, take: Callable[[], int], recorder: Recorder, driver: Driver
+    ) -> None:
+        self._driver = driver
         self._work = work
         self._steps = steps
         self._take = take
@@ -53,7 +54,7 @@ class Client:
     def _operation(self, place: int, one: Class) -> Operation:
         """Compiles the operations of a class."""
         timing = Timing(self._recorder, place, one) if self._work.times_statements else None
-        return operation(self._session, self._work, one, timing)
+        return operation(self._session, self._work, one, timing, self._driver.sleep)
 
     def run(self, began: int) -> None:
         """Does steps until the time is up, or until all are done. `began` is the moment at which the clients
@@ -62,6 +63,7 @@ class Client:
         # All that the loop needs is a local name: what it does between operations is dyno's own cost.
         now, take, get, operations = time.monotonic_ns, self._take, self._steps.get, self._operations
         errors, done, count = self._session.errors, self._recorder.done, self._steps.count
+        driver = self._driver
         stop = self._work.window.stop
         # Steps with times are done once; others are repeated where the end is a time.
         once = stop is None or get(0)[0] > 0
@@ -83,11 +85,11 @@ class Client:
                 if due > free:
                     if due >= end:
                         break
-                    sent = wait(due)
+                    sent = wait(due, driver)
             elif think is not None:
                 if (due := free + step[think]) >= end:
                     break
-                sent, due = wait(due), 0
+                sent, due = wait(due, driver), 0
             try:
                 how = operations[step[1]](step)
             except errors as error:
@@ -157,11 +159,11 @@ def wake_in_time() -> None:
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0)
 
 
-def wait(due: int) -> int:
-    """Waits until a moment: asleep while it is far away, then spinning, but without the interpreter's lock
-    between two readings of the clock. Returns the time at which it stopped."""
-    if (left := due - time.monotonic_ns() - EARLY) > 0:
-        time.sleep(left / 1e9)
+def wait(due: int, driver: Driver) -> int:
+    """Waits until a moment: asleep while it is far away, then spinning, but letting others work between two
+    readings of the clock. Returns the time at which it stopped."""
+    if (left := due - time.monotonic_ns() - driver.early) > 0:
+        driver.sleep(left / 1e9)
     while (now := time.monotonic_ns()) < due:
-        time.sleep(0)
+        driver.sleep(0)
     return now

@@ -26,14 +26,20 @@ IGNORED = -3
 Get = Callable[[Any, list[Any], int, int, int], tuple[Any, ...]]
 
 
-def operation(session: Session, work: Work, one: Class, timing: Timing | None = None) -> Operation:
+def operation(
+    session: Session,
+    work: Work,
+    one: Class,
+    timing: Timing | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Operation:
     """Compiles a class's operations to a function that tries one of them, and times its statements if it is
-    to."""
+    to. Its pauses `sleep`."""
     prepare = session.simple if one.is_simple else session.prepare
     runs = [prepare(each.sql(session.parameter)) for each in one.statements]
     if timing is not None:
         runs = [timing.timed(place, run) for place, run in enumerate(runs, timing.first)]
-    body = _program(session, work, one, runs)
+    body = _program(session, work, one, runs, sleep)
     if not one.loops and not one.pauses and all(each.keeps is None for each in one.statements):
         body = _plain(one, runs)
     if one.rollback_if is not None:
@@ -73,16 +79,19 @@ def _fields(parameters: list[int]) -> Callable[[Any], tuple[Any, ...]]:
             return itemgetter(*places)
 
 
-def _program(session: Session, work: Work, one: Class, runs: list[Run]) -> Operation:
+def _program(
+    session: Session, work: Work, one: Class, runs: list[Run], sleep: Callable[[float], None]
+) -> Operation:
     """The statements with the rows that they keep, some of them repeated."""
     count, keeps = len(runs), session.keeps
     statements = [_statement(place, run, each) for place, (run, each) in enumerate(zip(runs, one.statements))]
     parts: list[tuple[Loop | None, list[Any]]] = []
     place = 0
     for loop in one.loops:
-        parts += [(None, _paused(one, statements, place, loop.first)), (loop, statements[loop.first : loop.end])]
+        parts.append((None, _paused(one, statements, place, loop.first, sleep)))
+        parts.append((loop, statements[loop.first : loop.end]))
         place = loop.end
-    parts.append((None, _paused(one, statements, place, count)))
+    parts.append((None, _paused(one, statements, place, count, sleep)))
 
     def program(step: Any) -> int | None:
         # Pauses stand behind the statements, and keep nothing.
@@ -104,18 +113,22 @@ def _program(session: Session, work: Work, one: Class, runs: list[Run]) -> Opera
     return program
 
 
-def _paused(one: Class, statements: list[Any], first: int, end: int) -> list[Any]:
+def _paused(
+    one: Class, statements: list[Any], first: int, end: int, sleep: Callable[[float], None]
+) -> list[Any]:
     """Statements that are done once, with the pauses before each of them and before what follows."""
     parts = []
     for place in range(first, end + 1):
-        parts += [_pause(len(statements), seconds) for before, seconds in one.pauses if before == place]
+        parts += [
+            _pause(len(statements), seconds, sleep) for before, seconds in one.pauses if before == place
+        ]
         parts += statements[place : min(place + 1, end)]
     return parts
 
 
-def _pause(place: int, seconds: float) -> tuple[Any, ...]:
+def _pause(place: int, seconds: float, sleep: Callable[[float], None]) -> tuple[Any, ...]:
     """A pause as a statement that takes nothing and keeps nothing."""
-    return place, lambda values: time.sleep(seconds), lambda *step: (), [], None
+    return place, lambda values: sleep(seconds), lambda *step: (), [], None
 
 
 def _turns(work: Work, loop: Loop, step: Any, kept: list[Any]) -> list[tuple[int, int, int]]:

@@ -2,7 +2,8 @@
 their results.
 
 Each client is a thread, as in a Python program that serves many clients at once. The threads share one
-interpreter: the time that they wait for its lock is part of the measurement.
+interpreter: the time that they wait for its lock is part of the measurement. Where a driver has an event loop,
+one thread has all clients.
 """
 
 import threading
@@ -39,11 +40,11 @@ class Done:
     section: dict[str, Any]
 
 
-class Thread(threading.Thread):
-    """The thread of one client: with a session, or with None where it comes and goes."""
+class Seat:
+    """The place of one client: with a session, or with None where it comes and goes."""
 
     def __init__(self, place: int, section: "Section", session: Session | None) -> None:
-        super().__init__(name=f"client {section.before + place + 1}", daemon=True)
+        self.name = f"client {section.before + place + 1}"
         self._place = place
         self._section = section
         self._session = session
@@ -51,26 +52,24 @@ class Thread(threading.Thread):
         self.recorder = Recorder(len(section.work.classes), is_due, connects=session is None)
         self.client: Client | None = None
 
-    def run(self) -> None:
-        section = self._section
-        error = self._try(self._prepare)
-        section.ready.put(error)
-        section.goes.wait()
-        if error is None and section.began is not None:
-            error = self._try(self._work)
-            section.done.put((time.monotonic_ns(), error))
-        # The counters of a thread that ends are lost with it.
-        section.leave.wait()
+    def prepare(self) -> None:
+        """Makes the client, and says that it is ready or why it is not."""
+        self._section.ready.put(self._try(self._prepare))
+
+    def work(self) -> None:
+        """Lets the client work, and says when it ended and how."""
+        error = self._try(self._work)
+        self._section.done.put((time.monotonic_ns(), error))
 
     def _prepare(self) -> None:
         section = self._section
-        work, shared = section.work, section.take
+        work, shared, driver = section.work, section.take, section.driver
         steps = section.steps[0 if shared else self._place]
         take = shared or count().__next__
         if self._session is None:
-            self.client = Visitor(work, steps, take, self.recorder, section.visits, section.driver)
+            self.client = Visitor(work, steps, take, self.recorder, driver, section.visits)
         else:
-            self.client = Client(work, steps, take, self.recorder)
+            self.client = Client(work, steps, take, self.recorder, driver)
             self.client.enter(self._session)
 
     def _work(self) -> None:
@@ -78,7 +77,7 @@ class Thread(threading.Thread):
         self.client.run(self._section.began)
 
     def _try(self, work: Any) -> BaseException | None:
-        """Runs a part of the thread's work, and returns the exception that it raised."""
+        """Runs a part of the client's work, and returns the exception that it raised."""
         session = self._session
         try:
             work()
@@ -89,6 +88,25 @@ class Thread(threading.Thread):
         except BaseException as error:
             return error
         return None
+
+
+class Thread(threading.Thread):
+    """The thread of one client or of several."""
+
+    def __init__(self, section: "Section", seats: list[Seat]) -> None:
+        super().__init__(name=seats[0].name, daemon=True)
+        self._section = section
+        self._seats = seats
+
+    def run(self) -> None:
+        section, seats = self._section, self._seats
+        section.driver.at_once([seat.prepare for seat in seats])
+        section.goes.wait()
+        # It is set once all are ready.
+        if section.began is not None:
+            section.driver.at_once([seat.work for seat in seats])
+        # The counters of a thread that ends are lost with it.
+        section.leave.wait()
 
 
 class Section:
@@ -129,8 +147,12 @@ def perform_section(work: Work, driver: Driver, clock: Clock, orders: Orders | N
             except Failure as failure:
                 number, of = section.before + place + 1, section.before + work.clients
                 raise failure.within(f"client {number} of {of}") from None
-        threads = [Thread(place, section, session) for place, session in enumerate(sessions)]
-        return _let_go(section, threads, clock)
+        seats = [Seat(place, section, session) for place, session in enumerate(sessions)]
+        parts = [seats] if driver.shares_thread else [[seat] for seat in seats]
+        threads = [Thread(section, part) for part in parts]
+        for thread in threads:
+            thread.start()
+        return _let_go(section, seats, clock)
     finally:
         section.goes.set()
         section.leave.set()
@@ -142,13 +164,11 @@ def perform_section(work: Work, driver: Driver, clock: Clock, orders: Orders | N
                 session.close()
 
 
-def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
-    """Starts all clients, and times them. When it returns, all have stopped."""
+def _let_go(section: Section, seats: list[Seat], clock: Clock) -> Done:
+    """Lets all clients begin once they are ready, and times them. When it returns, all have stopped."""
     window = section.work.window
-    for thread in threads:
-        thread.start()
     # This waits for all of them, because their sessions are closed afterwards.
-    _raise_first([section.ready.get() for _ in threads])
+    _raise_first([section.ready.get() for _ in seats])
     clock.collect()
     clock.count(window.start > 0)
     orders = section.orders
@@ -157,17 +177,17 @@ def _let_go(section: Section, threads: list[Thread], clock: Clock) -> Done:
     sleep_until(began + window.start)
     ends: list[tuple[int, BaseException | None]] = []
     try:
-        _, sample = clock.clients(lambda: _wait(section, ends, len(threads)))
+        _, sample = clock.clients(lambda: _wait(section, ends, len(seats)))
     finally:
-        for thread in threads:
-            thread.client.stop = True
-        ends += [section.done.get() for _ in range(len(threads) - len(ends))]
+        for seat in seats:
+            seat.client.stop = True
+        ends += [section.done.get() for _ in range(len(seats) - len(ends))]
     _raise_first([error for _, error in ends])
     if orders is not None:
         # Before a connection is closed: the costs of a server are read now.
         orders.end()
     last = max(end for end, _ in ends)
-    return Done(began, last, [thread.recorder for thread in threads], sample["section"])
+    return Done(began, last, [seat.recorder for seat in seats], sample["section"])
 
 
 def _wait(section: Section, ends: list[tuple[int, BaseException | None]], clients: int) -> None:

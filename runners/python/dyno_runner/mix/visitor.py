@@ -41,12 +41,11 @@ class Visitor(Client):
         steps: Steps,
         take: Callable[[], int],
         recorder: Recorder,
-        visits: Visits,
         driver: Driver,
+        visits: Visits,
     ) -> None:
-        super().__init__(work, steps, take, recorder)
+        super().__init__(work, steps, take, recorder, driver)
         self._visits = visits
-        self._visit = driver.visit
 
     def run(self, began: int) -> None:
         """Runs sessions, one after another, until the time is up or no session is left."""
@@ -63,7 +62,7 @@ class Visitor(Client):
             due = began + get(start)[0]
             if max(due, free) >= end:
                 break
-            sent = wait(due) if due > free else free
+            sent = wait(due, self._driver) if due > free else free
             session = self._connect(visits.classes[place])
             done = now()
             self._recorder.connected(due, free, sent, done)
@@ -85,7 +84,7 @@ class Visitor(Client):
 
     def _connect(self, classes: frozenset[int]) -> Session:
         try:
-            session = self._visit()
+            session = self._driver.visit()
         except Failure as failure:
             raise failure.within(CONNECT) from None
         try:

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-import pymysql
-from pymysql.constants import CLIENT
-
-from ...contract import Server
+from ...contract import Job, Server
 from ...failure import Failure, one_line
 from ..listed import JobSql
 from ..server import Access
 from .errors import code_of, number_of, words_of
-from .options import parse
+from .options import Options, parse
 
 # MySQL's usual port.
 PORT = 3306
+# A client's capability: an UPDATE counts the rows that it finds.
+FOUND_ROWS = 2
 # Most bytes of a socket's path: one less than the kernel's `sun_path`.
 LONGEST_PATH = 107
 
@@ -36,41 +35,45 @@ ADVICE = {
 
 
 class MySqlAccess(Access):
-    """A server that PyMySQL reaches."""
+    """A server of this protocol. A subclass opens a connection by its driver."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    # The driver's name, and what its calls raise.
+    name: str
+    error: type[Exception]
+
+    def __init__(self, job: Job) -> None:
+        self._server = server = job.reached()
         # Read once: a program that connects often does not read its certificates each time.
-        self._options = parse(server.options)
+        self._options = self.keywords(parse(server.options, self.name))
+
+    def keywords(self, options: Options) -> dict[str, Any]:
+        """The driver's words for what a URL asks for."""
+        raise NotImplementedError
+
+    def open(self, **keywords: Any) -> Any:
+        """Opens a connection."""
+        raise NotImplementedError
 
     def connect(self, database: str | None) -> Any:
         server = self._server
+        named = {} if database is None else {"database": database}
         try:
-            connection = pymysql.connect(
+            connection = self.open(
                 **_address(server),
                 **self._options,
+                **named,
                 user=server.user,
                 password=server.password or "",
-                database=database,
                 charset="utf8mb4",
                 # Each statement commits on its own, as in the other engines, unless a suite says otherwise.
                 autocommit=True,
-                local_infile=True,
-                # An UPDATE counts the rows that it finds.
-                client_flag=CLIENT.FOUND_ROWS,
+                client_flag=FOUND_ROWS,
             )
-            # Older PyMySQLs continue in plain text where the server does not offer TLS.
-            if "ssl" in self._options and not connection._secure:
-                connection.close()
-                raise Failure(
-                    f"cannot connect to {server.host}: the connection is not encrypted, and ssl-mode asks "
-                    "for that"
-                )
             with connection.cursor() as cursor:
                 # The server's own choice of collation for it, which the driver's may not be.
                 cursor.execute("SET NAMES utf8mb4")
             return connection
-        except pymysql.Error as error:
+        except self.error as error:
             advice = ADVICE.get(number_of(error), "")
             raise Failure(f"cannot connect to {server.host}: {words_of(error)}{advice}") from None
         except OSError as error:
@@ -83,7 +86,7 @@ class MySqlAccess(Access):
             cursor.execute(sql)
             return cursor.fetchall()
 
-        return JobSql(run, pymysql.Error, code_of, words_of)
+        return JobSql(run, self.error, code_of, words_of)
 
 
 def _address(server: Server) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Error numbers and messages of MariaDB and MySQL."""
 
-import pymysql
-
 from ...failure import one_line
 
 # Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has
@@ -26,7 +24,8 @@ def words_of(error: Exception) -> str:
     """The message of the server or the driver, with the number; or that the connection to the server is
     lost."""
     number = number_of(error)
-    if not number and isinstance(error, pymysql.InterfaceError):
+    # Each driver has its own class of this name.
+    if not number and type(error).__name__ == "InterfaceError":
         return "the connection to the server is lost"
     words = one_line(error.args[1] if len(error.args) > 1 else error)
     words = f"{words} (error {number})" if number else words

@@ -1,10 +1,9 @@
-"""The options of a connection, as given in a URL, and PyMySQL's names for them.
+"""The options of a connection, as given in a URL.
 
 The names in a URL are those of MySQL's own programs: `ssl-mode`, `ssl-ca`, `connect-timeout` …
 """
 
-import ssl
-from typing import Any
+from dataclasses import dataclass, field
 
 from ...failure import Failure
 
@@ -18,44 +17,33 @@ MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
 ENCRYPTED = MODES[2:]
 
 
-def parse(options: dict[str, str]) -> dict[str, Any]:
+@dataclass
+class Options:
+    """What a URL asks for. Without a mode the driver's default applies."""
+
+    patience: int = PATIENCE
+    mode: str | None = None
+    # By the names of the options.
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def parse(options: dict[str, str], driver: str) -> Options:
     """Reads the options of a URL and refuses unknown ones."""
-    parsed: dict[str, Any] = {"connect_timeout": PATIENCE}
-    files: dict[str, str] = {}
-    mode = None
+    parsed = Options()
     for name, value in options.items():
         match name.lower().replace("_", "-"):
             case "ssl-mode":
-                mode = _mode(value)
+                parsed.mode = _mode(value)
             case "connect-timeout":
-                parsed["connect_timeout"] = _seconds(value)
+                parsed.patience = _seconds(value)
             case plain if plain in FILES:
-                files[plain] = value
+                parsed.files[plain] = value
             case _:
                 known = ", ".join(["ssl-mode", "connect-timeout", *FILES])
-                raise Failure(f"the URL has the option '{name}', and a connection of PyMySQL has {known}")
-    if mode is None and files:
-        mode = "VERIFY_CA" if "ssl-ca" in files else "REQUIRED"
-    if mode == "DISABLED":
-        parsed["ssl_disabled"] = True
-    elif mode in ENCRYPTED:
-        parsed["ssl"] = _context(mode, files)
+                raise Failure(f"the URL has the option '{name}', and a connection of {driver} has {known}")
+    if parsed.mode is None and parsed.files:
+        parsed.mode = "VERIFY_CA" if "ssl-ca" in parsed.files else "REQUIRED"
     return parsed
-
-
-def _context(mode: str, files: dict[str, str]) -> ssl.SSLContext:
-    """The TLS context for PyMySQL. If PyMySQL made one from its own options, it would not check the host name
-    where no authority is named, and would ignore a context where a file is named."""
-    try:
-        context = ssl.create_default_context(cafile=files.get("ssl-ca"))
-        context.check_hostname = mode == "VERIFY_IDENTITY"
-        context.verify_mode = ssl.CERT_NONE if mode == "REQUIRED" else ssl.CERT_REQUIRED
-        if "ssl-cert" in files or "ssl-key" in files:
-            context.load_cert_chain(files.get("ssl-cert", ""), files.get("ssl-key"))
-        return context
-    except OSError as error:
-        names = ", ".join(sorted(files))
-        raise Failure(f"the files of the options {names} cannot be used: {error}") from None
 
 
 def _mode(value: str) -> str:

@@ -4,89 +4,94 @@ It has no prepared statements: it writes the parameters into the statement's tex
 row.
 """
 
-from collections.abc import Iterator
-from itertools import islice
+import ssl
+from typing import Any
 
 import pymysql
 from pymysql.cursors import SSCursor
 
-from ...answer import Rows
 from ...contract import Job
 from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load
-from ..server import ServerDriver, ServerTrial
-from ..sql import blocks_of
+from ..server import ServerTrial
 from .access import MySqlAccess
-from .errors import NO_LOCAL, number_of, words_of
-from .session import MySqlSession
+from .errors import NO_LOCAL, number_of
+from .options import ENCRYPTED, Options
+from .server import MySql, MySqlSession
 from .stream import feed
 
-# The ways of loading rows, the usual one first.
-VARIANTS = ("load-data", "multirow", "insert")
 
-# Rows that `executemany` is given at once: it wants a list of them, and makes of it statements of at most
-# `max_stmt_length` bytes.
-MANY = 10_000
+class PyMySqlAccess(MySqlAccess):
+    """A server that PyMySQL reaches."""
+
+    name = "PyMySQL"
+    error = pymysql.Error
+
+    def keywords(self, options: Options) -> dict[str, Any]:
+        words: dict[str, Any] = {"connect_timeout": options.patience, "local_infile": True}
+        if options.mode == "DISABLED":
+            words["ssl_disabled"] = True
+        elif options.mode in ENCRYPTED:
+            words["ssl"] = _context(options.mode, options.files)
+        return words
+
+    def open(self, **keywords: Any) -> Any:
+        connection = pymysql.connect(**keywords)
+        # Older PyMySQLs continue in plain text where the server does not offer TLS.
+        if "ssl" in keywords and not connection._secure:
+            connection.close()
+            raise Failure(
+                f"cannot connect to {self._server.host}: the connection is not encrypted, and ssl-mode asks "
+                "for that"
+            )
+        return connection
 
 
-class PyMySql(ServerDriver):
+def _context(mode: str, files: dict[str, str]) -> ssl.SSLContext:
+    """The TLS context for PyMySQL. If PyMySQL made one from its own options, it would not check the host name
+    where no authority is named, and would ignore a context where a file is named."""
+    try:
+        context = ssl.create_default_context(cafile=files.get("ssl-ca"))
+        context.check_hostname = mode == "VERIFY_IDENTITY"
+        context.verify_mode = ssl.CERT_NONE if mode == "REQUIRED" else ssl.CERT_REQUIRED
+        if "ssl-cert" in files or "ssl-key" in files:
+            context.load_cert_chain(files.get("ssl-cert", ""), files.get("ssl-key"))
+        return context
+    except OSError as error:
+        names = ", ".join(sorted(files))
+        raise Failure(f"the files of the options {names} cannot be used: {error}") from None
+
+
+class PyMySqlSession(MySqlSession):
+    """A client on a connection of PyMySQL."""
+
+    errors = pymysql.Error
+
+
+class PyMySql(MySql):
     """A connection to the trial's database."""
 
     _error = pymysql.Error
-
-    _variants = VARIANTS
-    _session = MySqlSession
+    _variants = ("load-data", "multirow", "insert")
+    _session = PyMySqlSession
+    _reaches = PyMySqlAccess
+    _streams = SSCursor
 
     def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
         super().__init__(job, trial, variant)
-        self._insert_row = self._cursor.execute
         ways = {"load-data": self._load_data, "multirow": self._multi_row, "insert": self.insert_rows}
         self._load = ways[variant]
-
-    @classmethod
-    def _access(cls, job: Job) -> MySqlAccess:
-        return MySqlAccess(job.reached())
 
     @staticmethod
     def _version() -> str:
         return f"PyMySQL {pymysql.__version__}"
 
-    def _encryption(self) -> str:
-        cipher = self.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
-        return cipher[0][1] if cipher and cipher[0][1] else "none"
-
     def words(self, error: Exception) -> str:
         advice = ""
         if number_of(error) in NO_LOCAL:
             advice = "; let the server take rows from its clients: SET GLOBAL local_infile = 1"
-        return words_of(error) + advice
-
-    def _run(self, sql: str) -> Rows:
-        cursor = self._cursor
-        count = cursor.execute(sql)
-        rows = cursor.fetchall()
-        if cursor.description is None:
-            self._changes += count
-        # A procedure that was called may have more than one result.
-        while cursor.nextset():
-            rows = [*rows, *cursor.fetchall()]
-        return rows
-
-    def _select(self, sql: str) -> Iterator[Rows]:
-        # The client's usual cursor would hold the whole table.
-        with self._connection.cursor(SSCursor) as cursor:
-            cursor.execute(sql)
-            yield from blocks_of(cursor)
-
-    def _multi_row(self, load: Load) -> None:
-        """`executemany`, which makes one INSERT of many rows."""
-        sql = self._insert(load)
-        for transaction in self._transactions(load):
-            for start, stop in load.turns.parts(*transaction):
-                rows = load.file.tuples(start, stop)
-                while many := list(islice(rows, MANY)):
-                    self._cursor.executemany(sql, many)
+        return super().words(error) + advice
 
     def _load_data(self, load: Load) -> None:
         """LOAD DATA LOCAL from the rows converted to text, a block at a time."""

@@ -1,1 +1,2 @@
-"""PostgreSQL: `psycopg` is the driver, `access` connects, `errors` turns errors into text."""
+"""PostgreSQL: `psycopg` and `asyncpg` are the drivers, `access` has what both need to connect, `errors` turns errors
+into text and says which may pass."""

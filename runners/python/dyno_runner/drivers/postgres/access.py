@@ -1,15 +1,10 @@
 """Connects to a server."""
 
 import os
-from typing import Any
 
-import psycopg
-
-from ...contract import Server
+from ...contract import Job
 from ...failure import Failure, one_line
-from ..listed import JobSql
 from ..server import Access
-from .errors import code_of, words_of
 
 # Seconds to wait for an answer to a connection, where the URL does not say.
 PATIENCE = 10
@@ -26,6 +21,7 @@ ADVICE = {
     "authentication failed": "; check user and password in the URL, PGPASSWORD or ~/.pgpass",
     "could not translate host name": "; check the host's name in the URL",
     "failed to resolve host": "; check the host's name in the URL",
+    "root certificate": "; name the authority's certificate by sslrootcert, or another sslmode",
     "is too long": "; use a folder with a shorter name for the socket",
     "does not exist": "; name a database and a user of the server in the URL",
     "too many clients": FULL,
@@ -38,40 +34,19 @@ ADVICE = {
 
 
 class PostgresAccess(Access):
-    """A server that psycopg reaches."""
+    """A server of this protocol. A subclass connects by its driver."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, job: Job) -> None:
+        if job.build == "bundled":
+            raise Failure("PostgreSQL is a server and has no bundled build")
+        self._server = job.reached()
         _forget_environment()
 
-    def connect(self, database: str | None) -> psycopg.Connection[Any]:
-        try:
-            return psycopg.connect(**_options(self._server, database), autocommit=True)
-        except psycopg.Error as error:
-            words = one_line(error)
-            advice = next((advice for known, advice in ADVICE.items() if known in words), "")
-            raise Failure(
-                f"cannot connect to the database '{database}' of {self._server.host}: {words}{advice}"
-            ) from None
-
-    def sql(self, connection: psycopg.Connection[Any]) -> JobSql:
-        def run(sql: str) -> Any:
-            cursor = connection.execute(sql)
-            return cursor.fetchall() if cursor.description is not None else ()
-
-        return JobSql(run, psycopg.Error, code_of, words_of)
-
-
-def _options(server: Server, database: str | None) -> dict[str, Any]:
-    """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another
-    server or database."""
-    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE}
-    options |= server.options
-    if server.port is not None:
-        options["port"] = server.port
-    if server.password is not None:
-        options["password"] = server.password
-    return options | {"host": server.host, "user": server.user, "dbname": database, "client_encoding": "UTF8"}
+    def refused(self, database: str | None, error: Exception | str) -> Failure:
+        """The failure for a connection that cannot be had."""
+        words = one_line(error)
+        advice = next((advice for known, advice in ADVICE.items() if known in words), "")
+        return Failure(f"cannot connect to the database '{database}' of {self._server.host}: {words}{advice}")
 
 
 def _forget_environment() -> None:

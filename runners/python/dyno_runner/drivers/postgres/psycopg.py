@@ -1,24 +1,87 @@
 """psycopg, version 3, with libpq as its binary wheel brings it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import psycopg
 from psycopg import pq
 
 from ...answer import Answer, Rows
-from ...contract import Job
+from ...contract import Job, Server
 from ...driver import identifier
-from ...failure import Failure
 from ...inputs import Load
+from ...mix.session import Run
+from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
+from ..session import CursorSession
 from ..sql import blocks_of
-from .access import PostgresAccess
-from .errors import words_of
-from .session import PostgresSession
+from .access import PATIENCE, PostgresAccess
+from .errors import PostgresErrors, code_of, words_of
 
 # The ways of loading rows, the usual one first.
 VARIANTS = ("copy", "pipeline", "insert")
+
+
+class PsycopgAccess(PostgresAccess):
+    """A server that psycopg reaches."""
+
+    def connect(self, database: str | None) -> psycopg.Connection[Any]:
+        try:
+            return psycopg.connect(**_options(self._server, database), autocommit=True)
+        except psycopg.Error as error:
+            raise self.refused(database, error) from None
+
+    def sql(self, connection: psycopg.Connection[Any]) -> JobSql:
+        def run(sql: str) -> Any:
+            cursor = connection.execute(sql)
+            return cursor.fetchall() if cursor.description is not None else ()
+
+        return JobSql(run, psycopg.Error, code_of, words_of)
+
+
+def _options(server: Server, database: str | None) -> dict[str, Any]:
+    """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another
+    server or database."""
+    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE}
+    options |= server.options
+    if server.port is not None:
+        options["port"] = server.port
+    if server.password is not None:
+        options["password"] = server.password
+    return options | {"host": server.host, "user": server.user, "dbname": database, "client_encoding": "UTF8"}
+
+
+class PsycopgSession(PostgresErrors, CursorSession):
+    """A client on a connection. Every statement is prepared when it is executed first, once for each choice
+    of types that psycopg makes for its values."""
+
+    errors = psycopg.Error
+    parameter = "%s"
+
+    def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
+        super().__init__(connection.cursor(), close)
+
+    def prepare(self, sql: str) -> Run:
+        cursor, execute, fetch = self.cursor, self._execute, self._fetch
+
+        def run(values: tuple[Any, ...]) -> Any:
+            execute(sql, values, prepare=True)
+            return fetch() if cursor.pgresult.nfields else ()
+
+        return run
+
+    def simple(self, sql: str) -> Run:
+        """By a cursor that puts the values into the text, which goes by the simple protocol."""
+        cursor = psycopg.ClientCursor(self.cursor.connection)
+        execute, fetch = cursor.execute, cursor.fetchall
+
+        def run(values: tuple[Any, ...]) -> Any:
+            # Without values the cursor sends the text as it is, and percent signs would stay doubled.
+            execute(sql, values, prepare=False)
+            return fetch() if cursor.pgresult.nfields else ()
+
+        return run
 
 
 class Psycopg(ServerDriver):
@@ -31,19 +94,15 @@ class Psycopg(ServerDriver):
     _error = psycopg.Error
 
     _variants = VARIANTS
-    _session = PostgresSession
+    _session = PsycopgSession
+    _reaches = PsycopgAccess
 
     def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
         super().__init__(job, trial, variant)
+        self._cursor = self._connection.cursor()
         self._insert_row = partial(self._cursor.execute, prepare=True)
         ways = {"copy": self._copy, "pipeline": self._pipeline, "insert": self.insert_rows}
         self._load = ways[variant]
-
-    @classmethod
-    def _access(cls, job: Job) -> PostgresAccess:
-        if job.build == "bundled":
-            raise Failure("PostgreSQL is a server and has no bundled build")
-        return PostgresAccess(job.reached())
 
     @staticmethod
     def _version() -> str:

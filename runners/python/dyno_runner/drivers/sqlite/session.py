@@ -39,14 +39,9 @@ class SqliteSession(CursorSession):
 
         return run
 
-    def rollback(self) -> Any:
-        try:
-            return super().rollback()
-        except self.errors as error:
-            # SQLite has rolled it back: there is no transaction.
-            if self._code(error) & 0xFF != ERROR:
-                raise
-            return None
+    def is_over(self, error: Exception) -> bool:
+        # There is no transaction.
+        return self._code(error) & 0xFF == ERROR
 
     def codes(self, error: Exception) -> list[str]:
         code = self._code(error)
