@@ -10,6 +10,9 @@ const DRIVERS = {
   "sqlite/node-sqlite3": "./sqlite/callbacks.js",
   "postgres/pg": "./postgres/pg.js",
   "postgres/postgres": "./postgres/postgres.js",
+  "postgres/kysely": "./layers/kysely.js",
+  "postgres/knex": "./layers/knex.js",
+  "postgres/drizzle": "./layers/drizzle.js",
   "mysql/mysql2": "./mysql/mysql2.js",
   "mysql/mariadb": "./mysql/mariadb.js",
 };

@@ -1,7 +1,6 @@
 // Shared parts of the drivers of PostgreSQL's protocol: options of connections, errors, and the values of some types.
 
-import { oneLine } from "../../failure.js";
-import { Failure } from "../../failure.js";
+import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
 import { PATIENCE, ServerSql, seconds, tls } from "../server.js";
 import { Session } from "../session.js";
@@ -128,10 +127,7 @@ export class PostgresSql extends ServerSql {
 
 export class PostgresSession extends Session {
   mayPass(error) {
-    return MAY_PASS.includes(error.code);
-  }
-  codes(error) {
-    return [error.code ?? ""];
+    return MAY_PASS.includes(this.driver.code(error));
   }
 }
 
