@@ -8,6 +8,8 @@ const DRIVERS = {
   "sqlite/better-sqlite3": "./sqlite/better.js",
   "sqlite/node-sqlite": "./sqlite/builtin.js",
   "sqlite/node-sqlite3": "./sqlite/callbacks.js",
+  "sqlite/libsql": "./sqlite/libsql.js",
+  "duckdb/node-api": "./duckdb.js",
   "postgres/pg": "./postgres/pg.js",
   "postgres/postgres": "./postgres/postgres.js",
   "postgres/kysely": "./layers/kysely.js",
