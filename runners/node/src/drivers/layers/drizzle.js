@@ -1,6 +1,6 @@
 // Drizzle ORM. https://orm.drizzle.team/docs/get-started-postgresql
 
-import { load as use, versionOf } from "../../native.js";
+import { load as use } from "../../native.js";
 import { Layer, LayerSession, text } from "./layer.js";
 
 const { drizzle } = use("drizzle-orm/node-postgres");
@@ -27,6 +27,7 @@ const COLUMNS = {
 const UNDO = Symbol("undo");
 
 export default class DrizzleLayer extends Layer {
+  static library = "drizzle-orm";
   static variants = [...Layer.variants, "prepared"];
   #schema = null;
   #of = null;
@@ -47,10 +48,6 @@ export default class DrizzleLayer extends Layer {
   }
   words(error) {
     return super.words(error.cause ?? error);
-  }
-
-  identity() {
-    return { driver_version: `drizzle-orm ${versionOf("drizzle-orm")}, ${super.identity().driver_version}` };
   }
 
   Session(client, isOwn) {

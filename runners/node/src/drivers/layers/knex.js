@@ -1,16 +1,14 @@
 // Knex. https://knexjs.org/guide/query-builder.html
 
-import { load as use, versionOf } from "../../native.js";
-import { Layer, LayerSession, path, pool, text } from "./layer.js";
+import { load as use } from "../../native.js";
+import { Layer, LayerSession, pool, text } from "./layer.js";
 
 const knex = use("knex");
 
 const PARAMETER = /\$(\d+)\$/g;
 
 export default class KnexLayer extends Layer {
-  identity() {
-    return { driver_version: `knex ${versionOf("knex")}, ${super.identity().driver_version}` };
-  }
+  static library = "knex";
 
   Session(client, isOwn) {
     return new KnexSession(this, client, isOwn);
@@ -51,11 +49,7 @@ class KnexSession extends LayerSession {
   }
 
   select(table, items) {
-    const one = (item) =>
-      item.fragment
-        ? this.template(`${item.fragment} as "${item.as}"`)
-        : text(item.as === item.name ? path(item) : `${path(item)} as ${item.as}`);
-    return `(${table}).select(${items.map(one).join(", ")})`;
+    return `(${table}).select(${items.map((one) => this.item(one)).join(", ")})`;
   }
 
   insert(table, values) {
@@ -75,6 +69,10 @@ class KnexSession extends LayerSession {
     const values = [...fragment.matchAll(PARAMETER)].map(([, place]) => `v${place}`);
     const sql = fragment.replaceAll("?", "\\?").replace(PARAMETER, "?");
     return `session.db.raw(${text(sql)}, [${values.join(", ")}])`;
+  }
+
+  named(fragment, as) {
+    return this.template(`${fragment} as "${as}"`);
   }
 
   whole(statement) {

@@ -1,14 +1,12 @@
 // Kysely. https://kysely.dev/docs/getting-started
 
-import { load as use, versionOf } from "../../native.js";
-import { Layer, LayerSession, path, pool, text } from "./layer.js";
+import { load as use } from "../../native.js";
+import { Layer, LayerSession, pool, text } from "./layer.js";
 
 const { Kysely, PostgresDialect, sql } = use("kysely");
 
 export default class KyselyLayer extends Layer {
-  identity() {
-    return { driver_version: `kysely ${versionOf("kysely")}, ${super.identity().driver_version}` };
-  }
+  static library = "kysely";
 
   Session(client, isOwn) {
     return new KyselySession(this, client, isOwn);
@@ -45,11 +43,7 @@ class KyselySession extends LayerSession {
   }
 
   select(table, items) {
-    const one = (item) =>
-      item.fragment
-        ? `${this.template(item.fragment)}.as(${text(item.as)})`
-        : text(item.as === item.name ? path(item) : `${path(item)} as ${item.as}`);
-    return `.selectFrom(${table}).select([${items.map(one).join(", ")}])`;
+    return `.selectFrom(${table}).select([${items.map((one) => this.item(one)).join(", ")}])`;
   }
 
   insert(table, values) {
@@ -62,6 +56,10 @@ class KyselySession extends LayerSession {
 
   delete(table) {
     return `.deleteFrom(${table})`;
+  }
+
+  named(fragment, as) {
+    return `${this.template(fragment)}.as(${text(as)})`;
   }
 
   whole(statement) {

@@ -7,7 +7,7 @@
 import Pg from "../postgres/pg.js";
 import { PostgresSession } from "../postgres/server.js";
 import { identifier } from "../sql.js";
-import { load as use } from "../../native.js";
+import { load as use, versionOf } from "../../native.js";
 import { numberOf } from "../../values.js";
 import { parse, textOf } from "./statement.js";
 
@@ -17,6 +17,7 @@ const COLUMNS =
 /** The types whose values are given as text, because a number of JavaScript does not hold all of them. */
 const AS_TEXT = ["INT8", "NUMERIC"];
 
+/** A driver, whose class has the name of its package as `library`. */
 export class Layer extends Pg {
   static variants = ["multirow", "insert"];
   /** By table, its columns with their types: what a program's own description of its tables says. */
@@ -37,6 +38,11 @@ export class Layer extends Pg {
 
   aside() {
     return this.#learn();
+  }
+
+  identity() {
+    const { library } = this.constructor;
+    return { driver_version: `${library} ${versionOf(library)} above ${super.identity().driver_version}` };
   }
 
   insertRows(load) {
@@ -97,13 +103,9 @@ export class LayerSession extends PostgresSession {
     this.rollback = () => this.undo();
   }
 
+  /** Every execution is built and parsed anew. */
   prepare(pieces) {
     return this.compile(this.source(pieces), pieces.length - 1);
-  }
-
-  /** Every statement is built and parsed anew. */
-  simple(pieces) {
-    return this.prepare(pieces);
   }
 
   tree(pieces) {
@@ -145,6 +147,11 @@ export class LayerSession extends PostgresSession {
   /** An object with the values of columns. */
   object(set) {
     return `{ ${set.map(([name, value]) => `${name}: ${this.value(value)}`).join(", ")} }`;
+  }
+
+  /** Something that is selected, by its name or as what names it. */
+  item({ as, fragment, ...rest }) {
+    return fragment ? this.named(fragment, as) : text(as === rest.name ? path(rest) : `${path(rest)} as ${as}`);
   }
 
   join({ table, left, right }) {
