@@ -45,6 +45,7 @@ mod node;
 mod output_places;
 mod outputs;
 mod parsers;
+mod planted;
 mod probes;
 mod processes;
 mod protocols;
