@@ -76,14 +76,6 @@ fn hold(parent: &Folder, name: &OsStr, path: &Path) -> Result<Folder> {
     Ok(folder)
 }
 
-/// Makes a [`FreshFolder`] and returns its path.
-///
-/// # Errors
-/// As for [`FreshFolder::make`].
-pub fn fresh_folder(place: &Path, stem: &str) -> Result<PathBuf> {
-    FreshFolder::make(place, stem).map(|made| made.path)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;

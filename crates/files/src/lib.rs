@@ -14,7 +14,7 @@ mod place;
 mod read;
 mod walk;
 
-pub use fresh::{FreshFolder, fresh_folder};
+pub use fresh::FreshFolder;
 pub use guard::check_guarded;
 pub use notice::{notice, notices_to};
 pub use output::Output;

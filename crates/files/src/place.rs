@@ -19,13 +19,14 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use nix::errno::Errno;
 use nix::unistd::Uid;
 
 use crate::owner::{is_closed, is_trusted, user_name};
@@ -102,7 +103,7 @@ impl Folder {
     pub(crate) fn named(path: &Path) -> Result<Folder> {
         match end(path, true)? {
             End::Folder(folder) => Ok(folder),
-            _ => Err(io::Error::from(ErrorKind::NotADirectory))
+            _ => Err(io::Error::from(Errno::ENOTDIR))
                 .with_context(|| format!("cannot enter {}", path.display())),
         }
     }
@@ -135,11 +136,9 @@ fn end(path: &Path, is_folder: bool) -> Result<End> {
             }
             Some(Part::Missing(name)) => walk.make(&name)?,
             Some(Part::Other(entry)) if walk.is_over() => return Ok(End::Entry(walk.folder, entry)),
-            Some(Part::Other(entry)) => {
-                return Err(io::Error::from(ErrorKind::NotADirectory)).with_context(|| {
-                    let (file, path) = (walk.folder.path(&entry.name), path.display());
-                    format!("cannot look at {path}: {} is no folder", file.display())
-                });
+            Some(Part::Other(_)) => {
+                let fault = io::Error::from(Errno::ENOTDIR);
+                return Err(fault).with_context(|| format!("cannot look at {}", path.display()));
             }
         }
     }
