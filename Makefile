@@ -109,6 +109,7 @@ bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
 	$(PYTHON) bench/threads.py
+	$(PYTHON) bench/python.py "$(TARGET)/release" sqlite/sqlalchemy
 	! test -x $(NODE) || $(NODE) --expose-gc bench/node.mjs "$(TARGET)/release"
 	sh bench/prove.sh "$(TARGET)/release/dyno"
 

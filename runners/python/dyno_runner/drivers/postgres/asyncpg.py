@@ -29,15 +29,8 @@ from .errors import PostgresErrors, code_of, words_of
 
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 # libpq's options that asyncpg keeps, as parameters of its address.
-KEPT = (
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "sslcrl",
-    "ssl_min_protocol_version",
-    "ssl_max_protocol_version",
-)
+VERSIONS = ("ssl_min_protocol_version", "ssl_max_protocol_version")
+KEPT = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl", *VERSIONS)
 OWN = ("connect_timeout", "application_name")
 
 # asyncpg takes values of the types that the parameters have, and a suite has texts and numbers. By the type, those that
