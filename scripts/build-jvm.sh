@@ -15,6 +15,10 @@ place=${CARGO_TARGET_DIR:-$root/target}/jvm
 [ ! -x "$root/bin/dyno" ] || place=$root/jvm
 wanted=$root/runners/jvm
 
+# No counters of Java's tools stay in /tmp.
+counts=-XX:-UsePerfData
+export MAVEN_OPTS="$counts ${MAVEN_OPTS-}"
+
 say() { echo "build-jvm: $1" >&2; } # what happened, and what to do
 
 for program in java javac jar mvn; do
@@ -23,14 +27,14 @@ for program in java javac jar mvn; do
         exit 1
     }
 done
-javac --release 17 --version >/dev/null 2>&1 || {
-    say "$(javac -version 2>&1) is too old: the runner needs a JDK of version 17 or later"
+javac -J$counts --release 17 --version >/dev/null 2>&1 || {
+    say "$(javac -J$counts -version 2>&1) is too old: the runner needs a JDK of version 17 or later"
     exit 1
 }
 
 # Made of these libraries and sources already?
 stamp=$place/made-from
-made="$(uname -m) $(javac -version 2>&1) $(find "$wanted/src" -name '*.java' -print0 | sort -z | xargs -0 cat "$wanted/pom.xml" "$wanted/checksums" "$0" | cksum)"
+made="$(uname -m) $(javac -J$counts -version 2>&1) $(find "$wanted/src" -name '*.java' -print0 | sort -z | xargs -0 cat "$wanted/pom.xml" "$wanted/checksums" "$0" | cksum)"
 [ "$(cat "$stamp" 2>/dev/null)" != "$made" ] || exit 0
 
 rm -rf "$place"
@@ -57,12 +61,12 @@ machine=$(uname -m)
 case $machine in x86_64) jna=x86-64 ;; *) jna=$machine ;; esac
 unpack() ( # an archive's file to native/
     cd "$place/native"
-    jar xf "$place"/lib/$1 "$2" && mv "$2" . && rm -r "${2%%/*}"
+    jar -J$counts xf "$place"/lib/$1 "$2" && mv "$2" . && rm -r "${2%%/*}"
 )
 unpack 'jna-*.jar' "com/sun/jna/linux-$jna/libjnidispatch.so"
 unpack 'sqlite-jdbc-*.jar' "org/sqlite/native/Linux/$machine/libsqlitejdbc.so"
 
-javac --release 17 -encoding UTF-8 -proc:none -nowarn -cp "$place/lib/*" -d "$place/classes" $(find "$wanted/src" -name '*.java') || {
+javac -J$counts --release 17 -encoding UTF-8 -proc:none -nowarn -cp "$place/lib/*" -d "$place/classes" $(find "$wanted/src" -name '*.java') || {
     say "the sources of the runner do not compile"
     exit 2
 }

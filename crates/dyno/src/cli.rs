@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod causes;
 pub mod defaults;
 mod examples;
 mod import;
@@ -13,6 +14,7 @@ mod results;
 mod run;
 mod values;
 
+pub use causes::CausesArgs;
 pub use import::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 pub use prove::{DiskFileSystem, FilesArgs, ProveArgs, ProvedDevice, RecorderArgs, WatcherArgs};
 pub use results::{
@@ -139,6 +141,13 @@ pub enum Command {
     /// databases and the CPUs. docs/challenge.md explains what a count shows and what it does not.
     #[command(before_help = examples::CHALLENGE)]
     Challenge(ChallengeArgs),
+    /// Find out by experiment why one contender of a run is slower than another
+    ///
+    /// dyno repeats the run's work for the two, and neutralises one suspect after another for both: the disk, the size
+    /// of the cache, the number of processors. It prints the share of the difference that goes with each.
+    /// docs/causes.md explains what a share shows and what it does not.
+    #[command(before_help = examples::CAUSES)]
+    Causes(CausesArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe
     ///
     /// dyno loads all rows or none. It never rounds a number and never truncates a text. docs/import.md explains what

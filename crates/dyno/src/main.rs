@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     // process. Programs that are started inherit this, so that engines report the error too.
     // SAFETY: ignoring a signal runs no code.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
+    dyno_files::notices_to(|notice| terminal::say(&format!("dyno: {notice}")));
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(code) => return code,

@@ -159,8 +159,8 @@ fn compare_reports_what_is_slower() {
     gate("old.json few.json --fail-slower 5%", 5, unknown).prints("too few samples to tell in 2");
     gate("old.json few.json --gate time<=+5%", 5, unknown);
     // Neither run counted instructions: what was not compared does not pass.
-    let idle = "gate: 0 of 2 exceed time by more than 5 %, or instructions by more than 1 %; undecided, because no \
-                instructions was compared";
+    let idle = "gate: 0 of 2 exceed time by more than 5 %, or instructions by more than 1 %; undecided, because \
+                there was nothing to compare in instructions";
     gate("old.json old.json --gate time<=+5%,instructions<=1%", 5, idle);
     for format in ["json", "csv", "markdown"] {
         place.dyno(&format!("compare old.json slow.json --format {format}")).exits(0).prints("slower");

@@ -61,3 +61,13 @@ fn a_runner_that_answers_wrongly_does_not() {
     let result = result.prints("ok a job without tests is answered with hello and bye");
     result.prints("BROKEN samples count operations").prints("BROKEN a job that is no job is refused");
 }
+
+#[test]
+fn a_contender_that_cannot_be_checked_keeps_nothing_from_the_others() {
+    let place = Place::with_runner("exit 0");
+    std::fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
+    let result = place.dyno("conformance fake null --only hello").exits(4).without_panic();
+    let result = result.prints("ok a job without tests is answered with hello and bye");
+    result.says("1 of 2 contenders could not be checked. The first: fake: its runner is not built");
+    place.dyno("conformance fake --only hello").exits(4).says("dyno: its runner is not built");
+}

@@ -2,7 +2,7 @@
 //! nothing left behind.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use dyno_protocol::{Build, Setting};
 use nix::sys::signal::{Signal, kill};
@@ -239,6 +239,42 @@ fn a_server_that_dies_in_a_trial_is_reported_with_its_log() {
     assert!(!memory.is_there(), "{memory:?}");
     // The trial failed, the server was started again, and the other contender lost nothing.
     result.prints("Failed: 1 of 3 trials of postgres").prints("the server was killed by SIGKILL");
+    place.assert_clean();
+}
+
+/// The number of a process's terminal, 0 for one without, as proc(5) has it.
+fn terminal(pid: u32) -> Option<String> {
+    let about = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    about.rsplit(')').next()?.split_whitespace().nth(4).map(str::to_owned)
+}
+
+#[test]
+fn a_private_server_has_no_terminal() {
+    let place = Place::new();
+    let dyno = place.command();
+    let program = dyno.get_program().to_str().unwrap();
+    let command = format!("{program} run speedtest --with mariadb --only 1 --trials 2 --quiet");
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(place.path("")).stdout(Stdio::null());
+    for (name, value) in dyno.get_envs() {
+        match value {
+            Some(value) => script.env(name, value),
+            None => script.env_remove(name),
+        };
+    }
+    let mut running = script.spawn().unwrap();
+    let data = format!("--datadir={}", place.data().display());
+    let mut servers = Vec::new();
+    wait_for("the server", 60, || {
+        servers = processes_with(&data).into_iter().filter_map(terminal).collect();
+        !servers.is_empty()
+    });
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.id())).unwrap();
+    let own: Vec<String> =
+        children.split_whitespace().filter_map(|pid| terminal(pid.parse().ok()?)).collect();
+    assert!(own.iter().any(|terminal| terminal != "0"), "dyno has a terminal: {own:?}");
+    assert!(servers.iter().all(|terminal| terminal == "0"), "{servers:?}");
+    assert!(running.wait().unwrap().success());
     place.assert_clean();
 }
 

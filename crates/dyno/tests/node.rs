@@ -12,7 +12,9 @@ const NODE: Drivers = Drivers {
         (
             "postgres",
             "postgres/pg postgres/pg+pipeline postgres/pg+multirow postgres/pg+insert \
-             postgres/postgres postgres/postgres+pipeline postgres/postgres+multirow postgres/postgres+insert",
+             postgres/postgres postgres/postgres+pipeline postgres/postgres+multirow postgres/postgres+insert \
+             postgres/kysely postgres/kysely+insert postgres/knex postgres/knex+insert \
+             postgres/drizzle postgres/drizzle+insert",
         ),
         (
             "mariadb",
@@ -34,6 +36,33 @@ fn profiles_keep_the_protocol_in_what_they_differ() {
         &["sqlite/better-sqlite3:wal", "sqlite/node-sqlite:tuned", "sqlite/node-sqlite3:memory"],
         &SETTINGS,
     );
+}
+
+/// Drivers that have no mixes.
+const PARTIAL: [&str; 4] =
+    ["sqlite/libsql", "sqlite/libsql+insert", "duckdb/node-api", "duckdb/node-api+insert"];
+
+#[test]
+fn drivers_of_fewer_models_keep_the_protocol() {
+    let Some(place) = NODE.place() else { return };
+    place.conforms(&PARTIAL, &[]);
+    place.conforms(&["sqlite/libsql:memory", "duckdb/node-api:memory"], &SETTINGS);
+    if NODE.contenders().contains(&"postgres/drizzle") {
+        place.conforms(&["postgres/drizzle+prepared"], &[]);
+    }
+}
+
+/// Each row is there, by every way of loading, and the answers of the fifteen tests are SQLite's.
+#[test]
+fn drivers_of_fewer_models_store_and_answer_as_sqlite() {
+    let Some(place) = NODE.place() else { return };
+    let run = |suite: &str, contenders: &[&str]| {
+        let contenders = [&["sqlite"], contenders].concat().join(",");
+        place.dyno(&format!("run {suite} --trials 1 --quiet --with {contenders}")).exits(0).without_panic();
+    };
+    run("speedtest --scale 0.02", &["sqlite/libsql", "duckdb/node-api"]);
+    run("intuition --rows 3000", &PARTIAL);
+    place.assert_clean();
 }
 
 #[test]

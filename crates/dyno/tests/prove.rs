@@ -2,6 +2,8 @@
 //!
 //! Where the machine allows no disks of dyno's own, as many containers do, these tests say so and do nothing.
 
+mod evidence;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};

@@ -1,25 +1,25 @@
 //! Contenders: `engine[@build][/driver[+variant]][:profile][,setting=value…]` as people name them.
 
+mod neutralised;
+mod resolving;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
-use dyno_nearest as nearest;
+use anyhow::{Context, Result, bail};
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{ClusterShape, Reach, Safety, Tuning};
+use dyno_record::{ClusterShape, Neutralised, Safety, Tuning};
 use dyno_suite::TableForm;
 
-use super::build::{default_build, find_build};
 use super::engine::{Engine, NamedBuild};
 use super::file_system::FileSystem;
 use super::key::Key;
-use super::name::{Name, take_apart};
-use super::own_settings::{self, ClientThreads, OwnSettings};
+use super::own_settings::ClientThreads;
 use super::profile::Profile;
 use super::registry::Registry;
 use super::runner::{Driver, Runner, Variant};
-use super::secret::{refuse_secret, without_secret};
-use super::settings::parse_setting;
+use super::secret::without_secret;
 use crate::{ServerUrl, is_address, repeatable};
+use resolving::{find_driver, resolve};
 
 /// One column of a table, with everything needed to run it.
 #[derive(Debug, Clone)]
@@ -67,6 +67,8 @@ pub struct Contender {
     pub file_system: Option<FileSystem>,
     /// The run's key, where it or its file system encrypts. It is no part of any name or record.
     pub key: Option<Key>,
+    /// The suspected cause of a difference that is neutralised in its trials; `None` outside of experiments.
+    pub neutralised: Option<Neutralised>,
 }
 
 impl Contender {
@@ -97,6 +99,7 @@ impl Contender {
             url: Some(url),
             file_system: None,
             key: None,
+            neutralised: None,
         })
     }
 
@@ -223,94 +226,6 @@ impl Contender {
     }
 }
 
-fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
-    let is_driver =
-        |engine: &str, name: &str| registry.drivers(engine).any(|(_, driver)| driver.name == name);
-    let name = take_apart(text, is_driver)?;
-    let engine = registry.engine(name.engine)?;
-    let (runner, driver) = find_driver(registry, engine, name.driver)?;
-    let variant = find_variant(driver, name.variant)?;
-    let build = find_build(engine, runner, name.build)?;
-    let profile = engine.profile(name.profile)?;
-    let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
-    named.iter().try_for_each(refuse_secret)?;
-    let label = label(&name, engine, driver, &build, &named);
-    let profile = profile.by_standard(own_settings::tuning(&named)?, engine.tuned.as_ref(), &engine.name)?;
-    let names_cache = named.iter().any(|setting| engine.is_cache(&setting.name));
-    let is_own = named.iter().any(|setting| engine.is_tuned_by(&setting.name));
-    let mut settings: Vec<Setting> = profile.settings()?.into_iter().chain(named).collect();
-    let file_system = FileSystem::take(&mut settings)?;
-    let own = OwnSettings::take(&mut settings)?;
-    let cluster = own.shape(engine.cluster(), &engine.name)?;
-    let OwnSettings { per_commit, form, slowdown, apart, processes, client_threads, .. } = own;
-    if cluster.is_some_and(|shape| shape.reach == Reach::Any) {
-        ensure!(
-            runner.nodes && !processes,
-            "reach=any deals the sessions of one process out to the nodes, which {} does not: leave {} out",
-            if runner.nodes { "processes=yes" } else { "this driver" },
-            if runner.nodes { "one of them" } else { "reach=any or the driver" }
-        );
-    }
-    ensure!(
-        cluster.is_none() || file_system.is_none(),
-        "the nodes of {} work on the file system of the machine: leave file_system out",
-        engine.name
-    );
-    if let Some(syntax) = engine.setting_syntax() {
-        settings.iter().try_for_each(|setting| syntax.check(setting, &engine.values))?;
-    }
-    let variant_name = variant.as_ref().map(|variant| variant.name.as_str());
-    let claimed = engine.claimed_safety(&settings, variant_name, nodes(cluster));
-    Ok(Contender {
-        label,
-        per_commit: match per_commit {
-            Some(size) => size.operations(),
-            None => variant.as_ref().and_then(|variant| variant.per_commit),
-        },
-        form,
-        slowdown,
-        named_apart: apart,
-        processes,
-        client_threads,
-        cluster,
-        claimed: limited(claimed, file_system),
-        variant,
-        engine: engine.clone(),
-        driver: driver.clone(),
-        runner: runner.clone(),
-        build,
-        tuning: if is_own { Tuning::Own } else { profile.tuning },
-        names_cache,
-        profile,
-        settings,
-        url: None,
-        file_system,
-        key: None,
-    })
-}
-
-/// The name of a contender without the parts that are the engine's own: its usual build, driver, variant and profile.
-fn label(name: &Name, engine: &Engine, driver: &Driver, build: &Build, named: &[Setting]) -> String {
-    let mut label = engine.name.clone();
-    if let Some(build) = name.build.filter(|_| *build != default_build(engine)) {
-        label += &format!("@{build}");
-    }
-    let unusual = name.variant.filter(|name| driver.variants[0].name != *name);
-    if !driver.default || unusual.is_some() {
-        label += &format!("/{}", driver.name);
-    }
-    if let Some(variant) = unusual {
-        label += &format!("+{variant}");
-    }
-    if let Some(profile) = name.profile.filter(|profile| engine.profiles[0].name != *profile) {
-        label += &format!(":{profile}");
-    }
-    for setting in named {
-        label += &format!(",{}={}", setting.name, setting.value);
-    }
-    label
-}
-
 /// The number of nodes of a contender; 1 where it is no cluster.
 fn nodes(cluster: Option<ClusterShape>) -> u32 {
     cluster.map_or(1, |shape| shape.nodes)
@@ -322,40 +237,4 @@ fn limited(safety: Option<Safety>, file_system: Option<FileSystem>) -> Option<Sa
         Some(system) => safety.map(|safety| system.limit(safety)),
         None => safety,
     }
-}
-
-fn find_variant(driver: &Driver, name: Option<&str>) -> Result<Option<Variant>> {
-    let Some(name) = name else { return Ok(driver.variants.first().cloned()) };
-    let found = driver.variants.iter().find(|variant| variant.name == name);
-    found.cloned().map(Some).with_context(|| {
-        let names = driver.variants.iter().map(|variant| variant.name.as_str());
-        nearest::unknown(&format!("the driver {} has no variant", driver.name), name, "it has", names)
-    })
-}
-
-fn find_driver<'a>(
-    registry: &'a Registry,
-    engine: &'a Engine,
-    name: Option<&str>,
-) -> Result<(&'a Runner, &'a Driver)> {
-    let drivers: Vec<_> = registry.drivers(&engine.name).collect();
-    let found = match (name, drivers.as_slice()) {
-        (Some(name), all) => all.iter().find(|(_, driver)| driver.name == name),
-        // Nothing else can be meant, even if its file does not say so.
-        (None, [only]) => Some(only),
-        (None, all) => all.iter().find(|(_, driver)| driver.default),
-    };
-    found.copied().with_context(|| {
-        let names = drivers.iter().map(|(_, driver)| driver.name.as_str());
-        let named: Vec<String> = names.clone().map(|driver| format!("{}/{driver}", engine.name)).collect();
-        match name {
-            Some(name) => nearest::unknown(&format!("{} has no driver", engine.name), name, "it has", names),
-            None if drivers.is_empty() => format!("no runner serves {}", engine.name),
-            None => format!(
-                "no driver of {} is its default: name one, {}, or give one `default = true` in its runner.toml",
-                engine.name,
-                named.join(" or ")
-            ),
-        }
-    })
 }

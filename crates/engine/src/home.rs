@@ -1,10 +1,19 @@
-//! Finds the folder with the suites, engines and runners.
+//! Finds the folder with the suites, engines and runners, and the folders of dyno's data.
 
 use std::env;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use dyno_files::{check_guarded, is_trusted, notice, user_name};
 use nix::unistd::Uid;
+
+/// The folders of a home, in which there are programs that dyno runs.
+const PARTS: [&str; 3] = ["suites", "engines", "runners"];
+/// The bit of a mode by which every user writes, and the same of a folder such as `/tmp`, which all share.
+const ALL_WRITE: u32 = 0o002;
+const ALL_SHARE: u32 = 0o1002;
 
 /// The folder that holds `suites/`, `engines/` and `runners/`, and the one that holds the programs.
 #[derive(Debug, Clone)]
@@ -17,7 +26,9 @@ pub struct Home {
 
 impl Home {
     /// `DYNO_HOME` if it is set; else the nearest folder above the program, above the working folder, or
-    /// above the sources that it was built from, that has what is looked for.
+    /// above the sources that it was built from, that has what is looked for. But for the one above the program, which
+    /// the user runs, another user's is passed over with a notice: to work in a stranger's folder is not to ask for that
+    /// stranger's programs.
     pub fn find() -> Result<Home> {
         let program = env::current_exe().context("cannot find the program's own file")?;
         let programs = program.parent().map(Path::to_owned).unwrap_or_default();
@@ -29,8 +40,9 @@ impl Home {
         }
         let working = env::current_dir().unwrap_or_default();
         let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut candidates = programs.ancestors().chain(working.ancestors()).chain(sources.ancestors());
-        let root = candidates.find(|folder| is_home(folder));
+        let mut others = working.ancestors().chain(sources.ancestors());
+        let root = programs.ancestors().find(|folder| is_home(folder));
+        let root = root.or_else(|| others.find(|folder| is_home(folder) && is_safe(folder)));
         let root = root.context(
             "cannot find the folders suites/, engines/ and runners/ above the program or the working \
              folder; set DYNO_HOME to the clone of dyno",
@@ -45,13 +57,22 @@ impl Home {
 }
 
 /// The folder for the user's data: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's folder is that of the
-/// machine, because root's servers run under accounts that may not enter its home. `None` without a home.
+/// machine, because root's servers run under accounts that may not enter its home, and root runs the programs in it: one
+/// that another user could change is passed over, as the `XDG_DATA_HOME` that `sudo -E` keeps. `None` without a home.
 pub fn data_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(folder) = set("XDG_DATA_HOME") {
-        return Some(folder.join("dyno"));
+    let is_root = Uid::effective().is_root();
+    if let Some(folder) = set("XDG_DATA_HOME").map(|folder| folder.join("dyno")) {
+        match check_guarded(&folder) {
+            Err(why) if is_root => notice(&format!(
+                "root keeps no data in {}, because {why:#}; they are in {}",
+                folder.display(),
+                machine_folder().display()
+            )),
+            _ => return Some(folder),
+        }
     }
-    match Uid::effective().is_root() {
+    match is_root {
         true => Some(machine_folder()),
         false => set("HOME").map(|home| home.join(".local/share/dyno")),
     }
@@ -73,6 +94,32 @@ pub fn kept_files(variable: &str, name: &str) -> Vec<PathBuf> {
     folders.into_iter().map(|folder| folder.join(name)).collect()
 }
 
+/// True if a folder has what a home has. In a folder such as `/tmp` any user could put that together.
 fn is_home(folder: &Path) -> bool {
-    ["suites", "engines", "runners"].iter().all(|name| folder.join(name).is_dir())
+    let is_shared = |found: Metadata| found.mode() & ALL_SHARE == ALL_SHARE;
+    PARTS.iter().all(|name| folder.join(name).is_dir()) && !fs::metadata(folder).is_ok_and(is_shared)
+}
+
+/// True if a home and its folders belong to root, to the user who runs dyno, or to the one who has `sudo` run it. Says
+/// which one does not.
+fn is_safe(home: &Path) -> bool {
+    let folders = [home.to_owned()].into_iter().chain(PARTS.map(|name| home.join(name)));
+    let mut faults = folders.filter_map(|folder| Some(format!("{} {}", folder.display(), fault(&folder)?)));
+    let Some(fault) = faults.next() else { return true };
+    notice(&format!(
+        "{fault}, so its programs are not run; if you trust them, set DYNO_HOME={}",
+        home.display()
+    ));
+    false
+}
+
+/// Why the programs in a folder may be a stranger's.
+fn fault(folder: &Path) -> Option<String> {
+    let is_theirs = |found: &Metadata| !is_trusted(found.uid());
+    match fs::metadata(folder) {
+        Ok(found) if is_theirs(&found) => Some(format!("belongs to {}", user_name(found.uid()))),
+        Ok(found) if found.mode() & ALL_WRITE != 0 => Some("can be written to by every user".to_owned()),
+        Ok(_) => None,
+        Err(error) => Some(format!("cannot be looked at: {error}")),
+    }
 }

@@ -24,6 +24,7 @@ mod registry;
 mod runner;
 mod secret;
 mod server;
+mod server_memory;
 mod settings;
 mod sql;
 mod start;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use dyno_protocol::Secret;
@@ -62,9 +62,28 @@ impl PasswordEnvironment {
         self.home.as_ref().map(|home| home.join(name))
     }
 
-    /// True if an absolute path exists.
-    pub fn exists(&self, path: &Path) -> bool {
-        self.root.join(path.strip_prefix("/").unwrap_or(path)).exists()
+    /// True if a server's socket is at an absolute path and the way there can be trusted. In a folder that every user may
+    /// write to, as /tmp, another user could wait for passwords: there the socket must be root's, this user's or that of
+    /// the server's usual account, and a warning names one that is not.
+    pub fn has_socket(&self, path: &Path, server: &str, warnings: &mut Vec<String>) -> bool {
+        let place = self.root.join(path.strip_prefix("/").unwrap_or(path));
+        // A link counts with its target: each leads to the socket.
+        let (Ok(link), Ok(socket)) = (fs::symlink_metadata(&place), fs::metadata(&place)) else {
+            return false;
+        };
+        let is_shared = place.parent().and_then(|folder| fs::metadata(folder).ok());
+        let is_shared = is_shared.is_none_or(|folder| folder.mode() & 0o002 != 0);
+        let owners = [link.uid(), socket.uid()].map(Uid::from_raw);
+        let Some(stranger) = owners.into_iter().find(|owner| is_shared && !is_trusted(*owner, server)) else {
+            return true;
+        };
+        let name = User::from_uid(stranger).ok().flatten().map_or(stranger.to_string(), |user| user.name);
+        warnings.push(format!(
+            "{} is not used: it belongs to {name}, and every user can make a socket there; name its folder or file in the \
+             URL to use it all the same",
+            path.display()
+        ));
+        false
     }
 
     /// Made-up surroundings for tests: the account `ann` with a home, and no sockets.
@@ -79,6 +98,12 @@ impl PasswordEnvironment {
             root,
         }
     }
+}
+
+/// True if a socket of this user may be one of a server whose usual account has this name.
+fn is_trusted(owner: Uid, server: &str) -> bool {
+    let account = || User::from_name(server).ok().flatten().map(|user| user.uid);
+    owner.is_root() || owner == Uid::effective() || account() == Some(owner)
 }
 
 /// The password of the first line of a `.pgpass` file that matches host, port, database and user.

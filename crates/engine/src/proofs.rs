@@ -4,7 +4,6 @@
 //! nothing else. It holds for later versions of dyno too, as long as they ask for the same evidence.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -164,7 +163,6 @@ pub fn add(proof: &KeptProof) -> Result<PathBuf> {
         .next()
         .context("there is no folder to keep the result in: neither HOME nor XDG_DATA_HOME is set")?;
     let write = || -> io::Result<()> {
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         // One write: lines of two that prove at once do not mix. After half a line, of a disk that was full, a new one
         // begins.
         let begun = lacks_end(&path);

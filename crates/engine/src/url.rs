@@ -11,19 +11,20 @@
 
 mod demands;
 mod hidden;
+mod parts;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dyno_protocol::{Secret, Server};
-use percent_encoding::percent_decode_str;
 
 use super::passwords::{MyCnf, PasswordEnvironment, pgpass};
 use crate::{Protocol, ScratchServer, ServerEngine};
 
 use demands::Demands;
 pub use hidden::{is_address, may_hold_password, repeatable};
+use parts::{UrlParts, port, take_apart};
 
 /// A running server that dyno did not start.
 #[derive(Debug, Clone)]
@@ -91,17 +92,6 @@ pub enum UrlError {
     /// A password that a runner could not keep to itself.
     #[error("the URL gives a password for a TLS key; use a key without one that only you can read")]
     KeyPassword,
-}
-
-/// A URL taken apart; nothing is filled in yet.
-#[derive(Default)]
-struct UrlParts {
-    host: Option<String>,
-    port: Option<u16>,
-    user: Option<String>,
-    password: Option<Secret>,
-    database: Option<String>,
-    options: BTreeMap<String, String>,
 }
 
 impl ServerUrl {
@@ -175,77 +165,6 @@ impl fmt::Display for ServerUrl {
     }
 }
 
-/// Cuts what follows the scheme at its marks. Options that name a part overrule it.
-fn take_apart(rest: &str) -> Result<UrlParts, UrlError> {
-    let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    if tail.contains(['@', '#']) {
-        return Err(UrlError::Reserved);
-    }
-    let mut parts = UrlParts::default();
-    let host = match authority.rsplit_once('@') {
-        None => authority,
-        Some((who, host)) => {
-            let (user, password) = who.split_once(':').map_or((who, None), |(u, p)| (u, Some(p)));
-            parts.user = given(user)?;
-            parts.password = password.map(given).transpose()?.flatten().map(Secret::new);
-            host
-        }
-    };
-    (parts.host, parts.port) = host_and_port(host)?;
-    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
-    parts.database = given(path.strip_prefix('/').unwrap_or(path))?;
-    for option in query.split('&').filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').ok_or(UrlError::Option)?;
-        let (name, value) = (decode(name)?, decode(value)?);
-        match name.as_str() {
-            "user" => parts.user = Some(value),
-            "password" | "passwd" => parts.password = Some(Secret::new(value)),
-            "host" | "socket" | "unix_socket" => parts.host = Some(value),
-            "port" => parts.port = Some(port(&value)?),
-            "dbname" | "database" => parts.database = Some(value),
-            "sslpassword" => return Err(UrlError::KeyPassword),
-            _ => {
-                // Of two values a driver would drop one.
-                if parts.options.insert(name, value).is_some() {
-                    return Err(UrlError::Twice);
-                }
-            }
-        }
-    }
-    if parts.host.as_ref().is_some_and(|host| host.contains(',') && !host.starts_with('/')) {
-        return Err(UrlError::Hosts);
-    }
-    Ok(parts)
-}
-
-fn host_and_port(text: &str) -> Result<(Option<String>, Option<u16>), UrlError> {
-    let (host, rest) = match text.strip_prefix('[') {
-        Some(address) => address.split_once(']').ok_or(UrlError::Port)?,
-        None => text.split_at(text.find(':').unwrap_or(text.len())),
-    };
-    let port = match rest.strip_prefix(':') {
-        None if rest.is_empty() => None,
-        None => return Err(UrlError::Port),
-        Some("") => None,
-        Some(number) => Some(port(number)?),
-    };
-    Ok((given(host)?, port))
-}
-
-fn port(text: &str) -> Result<u16, UrlError> {
-    text.parse().ok().filter(|&port| port != 0).ok_or(UrlError::Port)
-}
-
-/// The text of a part; `None` if it is empty.
-fn given(text: &str) -> Result<Option<String>, UrlError> {
-    decode(text).map(|text| Some(text).filter(|text| !text.is_empty()))
-}
-
-fn decode(text: &str) -> Result<String, UrlError> {
-    let text = percent_decode_str(text).decode_utf8().map_err(|_| UrlError::Text)?;
-    if text.contains('\0') { Err(UrlError::Text) } else { Ok(text.into_owned()) }
-}
-
 /// The options, checked. On the way to another machine those of encryption that the URL leaves out come from where the
 /// engine's own programs look for them.
 fn demands(
@@ -270,9 +189,10 @@ fn postgres(
     warnings: &mut Vec<String>,
 ) -> Result<Server, UrlError> {
     let port = parts.port.unwrap_or(5432);
-    let socket = || {
-        let folders = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
-        folders.into_iter().find(|folder| around.exists(&Path::new(folder).join(format!(".s.PGSQL.{port}"))))
+    let mut socket = || {
+        let mut folders = ["/var/run/postgresql", "/run/postgresql", "/tmp"].into_iter();
+        let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
+        folders.find(|folder| around.has_socket(&socket(folder), "postgres", warnings))
     };
     let host = parts.host.or_else(|| socket().map(str::to_owned)).unwrap_or_else(|| "localhost".into());
     let user = parts.user.or_else(|| around.variable("PGUSER")).unwrap_or_else(|| around.account.clone());
@@ -312,10 +232,11 @@ fn mysql(
         (given, _) => given,
     };
     let is_here = named.as_deref().is_none_or(|host| host == "localhost");
-    let socket = || {
-        let usual = ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock"];
-        let usual = || usual.into_iter().find(|path| around.exists(Path::new(path))).map(str::to_owned);
-        file.value("socket").or_else(usual)
+    let mut socket = || {
+        let mut usual =
+            ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock"].into_iter();
+        let mut usual = || usual.find(|path| around.has_socket(Path::new(path), "mysql", warnings));
+        file.value("socket").or_else(|| usual().map(str::to_owned))
     };
     // A host of this machine means a socket, unless a port is named too.
     let host = if is_here && port.is_none() { socket() } else { None };

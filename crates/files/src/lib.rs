@@ -1,17 +1,25 @@
 //! Files whose names come from outside: where a result goes, what may be read in a folder that others write to, and
 //! names that no other process takes.
 //!
-//! A name may lead to a device, a FIFO, a socket or another user's link. A result never replaces one of these, and a
-//! file that was found (and not named by the user) is read only if it is a regular file.
+//! A name may lead to a device, a FIFO, a socket or another user's link. A result never replaces one of these, and goes
+//! over no link and into no file that another user may have put there; a file that was found (and not named by the user)
+//! is read only if it is a regular file; a folder in which dyno trusts what it finds is one that no other user can change.
 
 mod fresh;
+mod guard;
+mod notice;
 mod output;
+mod owner;
 mod place;
 mod read;
+mod walk;
 
-pub use fresh::fresh_folder;
+pub use fresh::FreshFolder;
+pub use guard::check_guarded;
+pub use notice::{notice, notices_to};
 pub use output::Output;
-pub use read::{append, open_found, open_own, open_unlinked, read_found};
+pub use owner::{is_open, is_trusted, user_name};
+pub use read::{append, open_found, open_own, open_unlinked, read_found, read_own};
 
 use std::path::Path;
 

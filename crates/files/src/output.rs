@@ -2,8 +2,9 @@
 //!
 //! A regular file is written next to its destination and then renamed, so that readers find either the old file or the
 //! complete new one, with the mode and the owner of the old one. A device, a FIFO or a descriptor is written directly.
+//! [`crate::place`] says which of them are refused because another user may have put them there.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -12,13 +13,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
-use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+use nix::libc::{O_NOCTTY, O_NONBLOCK};
 use nix::unistd::{AccessFlags, faccessat};
 use tempfile::NamedTempFile;
 
-use crate::folder;
 use crate::fresh::names;
-use crate::place::Place;
+use crate::place::{FilePlace, Place, Stream};
+use crate::walk::{Folder, by_descriptor};
 
 /// A place for a result, found usable before the work whose result it takes.
 #[derive(Debug)]
@@ -46,14 +47,15 @@ impl Output {
     /// Nothing can be written there, and why.
     pub fn open(path: &Path) -> Result<Output> {
         let place = Place::of(path)?;
-        let is_standard_output = place == Place::Descriptor(io::stdout().as_raw_fd());
+        let standard_output = io::stdout().as_raw_fd();
+        let is_standard_output = matches!(place, Place::Descriptor(number) if number == standard_output);
         let to = match place {
             Place::File(place) => {
                 check_file(&place)?;
                 To::File
             }
-            Place::Device(place) => To::Stream(open(&place, 0)?),
-            Place::Fifo(place) => To::Stream(open_fifo(&place)?),
+            Place::Device(device) => To::Stream(open(&device, 0)?),
+            Place::Fifo(fifo) => To::Stream(open_fifo(&fifo)?),
             Place::Descriptor(number) => To::Stream(duplicate(number)?),
         };
         Ok(Output { path: path.to_owned(), to, is_standard_output })
@@ -65,7 +67,8 @@ impl Output {
     /// No file can be made there.
     pub fn fresh(folder: &Path, stem: &str, ending: &str) -> Result<Output> {
         let path = folder.join(format!("{stem}{ending}"));
-        check_folder(&path)?;
+        let context = || format!("cannot write to {}", path.display());
+        Folder::named(folder).and_then(|folder| check_folder(&folder)).with_context(context)?;
         let to = To::Fresh { folder: folder.to_owned(), stem: stem.to_owned(), ending: ending.to_owned() };
         Ok(Output { path, to, is_standard_output: false })
     }
@@ -108,20 +111,21 @@ impl Output {
 }
 
 /// Refuses a place where no file can be made or replaced.
-fn check_file(place: &Path) -> Result<()> {
-    check_folder(place)?;
-    match faccessat(AT_FDCWD, place, AccessFlags::W_OK, AtFlags::AT_EACCESS) {
-        Err(Errno::ENOENT) | Ok(()) => Ok(()),
-        Err(error) => Err(error).with_context(|| format!("cannot write to {}", place.display())),
+fn check_file(place: &FilePlace) -> Result<()> {
+    let context = || format!("cannot write to {}", place.path().display());
+    check_folder(&place.folder).with_context(context)?;
+    match &place.old {
+        Some(old) => {
+            let path = by_descriptor(old);
+            faccessat(AT_FDCWD, &path, AccessFlags::W_OK, AtFlags::AT_EACCESS).with_context(context)
+        }
+        None => Ok(()),
     }
 }
 
-/// Makes the folder of a file where it is missing, and refuses one in which no file can be made.
-fn check_folder(file: &Path) -> Result<()> {
-    let folder = folder(file);
-    let context = || format!("cannot write to {}", file.display());
-    fs::create_dir_all(folder).with_context(context)?;
-    tempfile::tempfile_in(folder).map(drop).with_context(context)
+/// Refuses a folder in which no file can be made.
+fn check_folder(folder: &Folder) -> Result<()> {
+    Ok(temporary(folder).map(drop)?)
 }
 
 /// Replaces the regular file that a path leads to. It is looked at again: since it was found usable, hours may have gone.
@@ -129,21 +133,24 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<File> {
     let Place::File(place) = Place::of(path)? else {
         bail!("it has become something else than a regular file since dyno began")
     };
-    let new = aside(&place, bytes)?;
-    if let Ok(old) = fs::symlink_metadata(&place) {
+    let new = aside(&place.folder, bytes)?;
+    if let Some(old) = &place.old {
+        let old = old.metadata()?;
         // Only root may give a file away; another user's replacement is that user's.
         let _ = fchown(new.as_file(), Some(old.uid()), Some(old.gid()));
-        new.as_file().set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
+        // Without a setuid bit: a result is no program.
+        new.as_file().set_permissions(Permissions::from_mode(old.mode() & 0o777))?;
     }
-    Ok(new.persist(&place)?)
+    new.persist(place.within()).map_err(|failed| failed.error.into())
 }
 
 /// Makes a new file under the first name that is free.
 fn create(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<(File, PathBuf)> {
-    let mut new = aside(&folder.join(stem), bytes)?;
-    for path in names(folder, stem, ending) {
-        match new.persist_noclobber(&path) {
-            Ok(file) => return Ok((file, path)),
+    let held = Folder::named(folder)?;
+    let mut new = aside(&held, bytes)?;
+    for name in names(stem, ending) {
+        match new.persist_noclobber(held.within(&name)) {
+            Ok(file) => return Ok((file, folder.join(name))),
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => new = error.file,
             Err(error) => return Err(error.error.into()),
         }
@@ -151,28 +158,32 @@ fn create(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<(File
     Err(anyhow!("no name is free in {}", folder.display()))
 }
 
-/// A file with these bytes, on the device, in the folder of `place`; with the rights that the user's umask leaves.
-fn aside(place: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
-    fs::create_dir_all(folder(place))?;
-    let mut made = tempfile::Builder::new();
-    made.prefix(".dyno-").permissions(Permissions::from_mode(0o666));
-    let mut file = made.tempfile_in(folder(place))?;
+/// A file with these bytes, on the device, in a folder.
+fn aside(folder: &Folder, bytes: &[u8]) -> Result<NamedTempFile> {
+    let mut file = temporary(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
 }
 
-fn open(place: &Path, flags: i32) -> Result<File> {
+/// A new file in a folder, with the rights that the user's umask leaves.
+fn temporary(folder: &Folder) -> io::Result<NamedTempFile> {
+    let create =
+        |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).mode(0o666).open(path);
+    tempfile::Builder::new().prefix(".dyno-").make_in(folder.within(""), create)
+}
+
+fn open(stream: &Stream, flags: i32) -> Result<File> {
     let mut options = OpenOptions::new();
-    let opened = options.write(true).custom_flags(flags | O_NOCTTY | O_NOFOLLOW).open(place);
-    opened.with_context(|| format!("cannot write to {}", place.display()))
+    let opened = options.write(true).custom_flags(flags | O_NOCTTY).open(by_descriptor(&stream.held));
+    opened.with_context(|| format!("cannot write to {}", stream.path.display()))
 }
 
 /// Opens a FIFO that a program reads. Without one, dyno would wait for it, deaf, or lose the result at the end.
-fn open_fifo(place: &Path) -> Result<File> {
-    let fifo = open(place, O_NONBLOCK).map_err(|error| match error.downcast_ref::<io::Error>() {
+fn open_fifo(stream: &Stream) -> Result<File> {
+    let fifo = open(stream, O_NONBLOCK).map_err(|error| match error.downcast_ref::<io::Error>() {
         Some(cause) if cause.raw_os_error() == Some(Errno::ENXIO as i32) => {
-            anyhow!("no program reads the FIFO {}; start one first", place.display())
+            anyhow!("no program reads the FIFO {}; start one first", stream.path.display())
         }
         _ => error,
     })?;

@@ -1,142 +1,201 @@
-//! Resolves a path without opening the file at its end.
+//! Resolves the name of a result without opening what stands at its end.
+//!
+//! # Whom a name may lead to
+//!
+//! The user names a place, and another user may have put something there first: a link to a file of root's, or a FIFO
+//! or a file of that user's that is to receive what dyno writes. The rules are those of the kernel for shared folders
+//! (`fs.protected_symlinks`, `fs.protected_fifos`, `fs.protected_regular`), for every folder and stricter for root.
+//! Links in the middle of a path count like one at its end.
+//!
+//! - What belongs to root, to the user who runs dyno, or to the one who has `sudo` run it, is used.
+//! - What stands in a folder of one of these, to which no other user can write, is used: one of these put it there.
+//!   `/dev/null` and a terminal are such.
+//! - A regular file of the folder's owner is used: it is replaced by a rename, and nothing outside the folder changes.
+//! - A link, a FIFO or a device of the folder's owner is used unless dyno is root, whom it could lead to what its owner
+//!   may not touch.
+//! - All else is refused.
+//!
+//! A descriptor that dyno was started with was opened by the user's shell, so no rule is needed for `/dev/stdout`.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io;
 use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use nix::errno::Errno;
 use nix::unistd::Uid;
 
-use crate::folder;
+use crate::owner::{is_closed, is_trusted, user_name};
+use crate::walk::{Entry, Folder, Link, Part, Walk};
 
-/// The number of links that the kernel follows at most.
-const MOST_LINKS: usize = 40;
-/// The bits of a folder in which everybody may make files and only their owners may remove them.
-const SHARED: u32 = 0o1002;
-
-/// The kind of file at the end of a path.
-#[derive(Debug, PartialEq, Eq)]
+/// What is at the end of a path.
+#[derive(Debug)]
 pub(crate) enum Place {
     /// A regular file, or nothing yet.
-    File(PathBuf),
-    /// A character device, such as `/dev/null`.
-    Device(PathBuf),
+    File(FilePlace),
+    /// A device, such as `/dev/null`.
+    Device(Stream),
     /// A FIFO.
-    Fifo(PathBuf),
+    Fifo(Stream),
     /// A descriptor that dyno was started with: `/dev/stdout`, `/dev/fd/3`, `>(command)`.
     Descriptor(RawFd),
 }
 
+/// The name of a file in a folder.
+#[derive(Debug)]
+pub(crate) struct FilePlace {
+    pub(crate) folder: Folder,
+    pub(crate) name: OsString,
+    /// The file that is there, held but not opened.
+    pub(crate) old: Option<File>,
+}
+
+/// What is written to directly.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) path: PathBuf,
+    /// It, held but not opened.
+    pub(crate) held: File,
+}
+
+impl FilePlace {
+    /// Its path, for messages.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path(&self.name)
+    }
+
+    /// The path by which it is reached.
+    pub(crate) fn within(&self) -> PathBuf {
+        self.folder.within(&self.name)
+    }
+}
+
 impl Place {
-    /// Follows the links of a path to what it leads to.
+    /// Follows the links of a path to what it leads to. Folders on the way that are missing are made.
     ///
     /// # Errors
-    /// It leads to something that cannot hold a result, or over another user's link in a shared folder.
+    /// It leads to something that cannot hold a result, or to something that another user may have put there.
     pub(crate) fn of(path: &Path) -> Result<Place> {
         if path.as_os_str().is_empty() {
             bail!("the name of the file is empty");
         }
-        let mut at = path.to_owned();
-        for _ in 0..MOST_LINKS {
-            if let Some(descriptor) = descriptor(&at) {
-                return Ok(Place::Descriptor(descriptor));
-            }
-            let found = match fs::symlink_metadata(&at) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    if at.as_os_str().to_string_lossy().ends_with('/') {
-                        bail!("{} is the name of a folder; name a file in it", at.display());
-                    }
-                    return Ok(Place::File(at));
-                }
-                found => found.with_context(|| format!("cannot look at {}", at.display()))?,
-            };
-            let kind = found.file_type();
-            if !kind.is_symlink() {
-                return kind_of(kind, at);
-            }
-            check_link(&at, &found)?;
-            let target =
-                fs::read_link(&at).with_context(|| format!("cannot read the link {}", at.display()))?;
-            at = folder(&at).join(target);
+        if path.as_os_str().as_bytes().ends_with(b"/") {
+            bail!("{} is the name of a folder; name a file in it", path.display());
         }
-        bail!("{} leads over more than {MOST_LINKS} links", path.display())
+        match end(path, false)? {
+            End::Folder(_) => bail!("{} is a folder; name a file in it", path.display()),
+            End::Free(folder, name) => Ok(Place::File(FilePlace { folder, name, old: None })),
+            End::Entry(folder, entry) => kind(folder, entry),
+            End::Descriptor(number) => Ok(Place::Descriptor(number)),
+        }
     }
 }
 
-fn kind_of(kind: fs::FileType, path: PathBuf) -> Result<Place> {
-    let shown = path.display();
-    if kind.is_dir() {
-        bail!("{shown} is a folder; name a file in it");
+impl Folder {
+    /// The folder that the user named. It and those on the way are made where they are missing.
+    ///
+    /// # Errors
+    /// It cannot be made, or the name leads over a link that another user may have put there.
+    pub(crate) fn named(path: &Path) -> Result<Folder> {
+        match end(path, true)? {
+            End::Folder(folder) => Ok(folder),
+            _ => Err(io::Error::from(Errno::ENOTDIR))
+                .with_context(|| format!("cannot enter {}", path.display())),
+        }
     }
+}
+
+/// Where a path ends.
+enum End {
+    Folder(Folder),
+    /// At a name that is free in a folder.
+    Free(Folder, OsString),
+    Entry(Folder, Entry),
+    Descriptor(RawFd),
+}
+
+fn end(path: &Path, is_folder: bool) -> Result<End> {
+    let mut walk = Walk::begin(path).with_context(|| format!("cannot look at {}", path.display()))?;
+    loop {
+        if let Some(number) = walk.descriptor().filter(|_| !is_folder) {
+            return Ok(End::Descriptor(number));
+        }
+        match walk.step()? {
+            None => return Ok(End::Folder(walk.folder)),
+            Some(Part::Folder) => {}
+            Some(Part::Link(link)) => {
+                check_link(&walk.folder, &link)?;
+                walk.follow(&link)?;
+            }
+            Some(Part::Missing(name)) if walk.is_over() && !is_folder => {
+                return Ok(End::Free(walk.folder, name));
+            }
+            Some(Part::Missing(name)) => walk.make(&name)?,
+            Some(Part::Other(entry)) if walk.is_over() => return Ok(End::Entry(walk.folder, entry)),
+            Some(Part::Other(_)) => {
+                let fault = io::Error::from(Errno::ENOTDIR);
+                return Err(fault).with_context(|| format!("cannot look at {}", path.display()));
+            }
+        }
+    }
+}
+
+fn kind(folder: Folder, entry: Entry) -> Result<Place> {
+    let path = folder.path(&entry.name);
+    let (shown, kind) = (path.display(), entry.found.file_type());
     if kind.is_block_device() {
         bail!("{shown} is a block device: dyno writes no results to a disk itself; name a file");
     }
     if kind.is_socket() {
         bail!("{shown} is a socket, which cannot be opened like a file; name a file");
     }
+    check_entry(&folder, &entry)?;
     Ok(match kind {
-        kind if kind.is_char_device() => Place::Device(path),
-        kind if kind.is_fifo() => Place::Fifo(path),
-        _ => Place::File(path),
+        kind if kind.is_char_device() => Place::Device(Stream { path, held: entry.held }),
+        kind if kind.is_fifo() => Place::Fifo(Stream { path, held: entry.held }),
+        _ => Place::File(FilePlace { folder, name: entry.name, old: Some(entry.held) }),
     })
 }
 
-/// The number of a descriptor of this process, where a path is its name in `/proc`.
-fn descriptor(path: &Path) -> Option<RawFd> {
-    let number = path.file_name()?.to_str()?.parse().ok()?;
-    let own = fs::canonicalize("/proc/self/fd").ok()?;
-    (fs::canonicalize(folder(path)).ok()? == own).then_some(number)
-}
-
-/// Refuses a link that another user put into a folder which all may write to, as the kernel does for programs that
-/// open it (`fs.protected_symlinks`): it could make root overwrite any file.
-fn check_link(link: &Path, found: &fs::Metadata) -> Result<()> {
-    let parent = fs::metadata(folder(link)).with_context(|| format!("cannot look at {}", link.display()))?;
-    let is_shared = parent.mode() & SHARED == SHARED;
-    if is_shared && found.uid() != Uid::effective().as_raw() && found.uid() != parent.uid() {
-        bail!(
-            "{} is a link that another user made in a folder that all may write to; dyno does not follow it",
-            link.display()
-        );
-    }
+/// Refuses a link that another user may have made to lead dyno to a file which that user cannot write to.
+fn check_link(folder: &Folder, link: &Link) -> Result<()> {
+    let target = match link.target.is_absolute() {
+        true => link.target.clone(),
+        false => folder.path(&link.target),
+    };
+    ensure!(
+        is_used(folder, &link.found)?,
+        "{} is a link that belongs to {}, and in its folder others than you can make links, so dyno does not follow \
+         it; if you mean what it leads to, name {}",
+        folder.path(&link.name).display(),
+        user_name(link.found.uid()),
+        target.display()
+    );
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
-
-    use super::*;
-
-    #[test]
-    fn links_lead_to_their_target_and_no_further() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        symlink("second", path("first")).unwrap();
-        symlink(path("target"), path("second")).unwrap();
-        symlink("round", path("round")).unwrap();
-        assert_eq!(Place::of(&path("first")).unwrap(), Place::File(path("target")));
-        assert!(Place::of(&path("round")).unwrap_err().to_string().contains("links"));
-        assert_eq!(Place::of(Path::new("/dev/null")).unwrap(), Place::Device("/dev/null".into()));
-        assert_eq!(Place::of(Path::new("/dev/stdout")).unwrap(), Place::Descriptor(1));
-        assert_eq!(Place::of(Path::new("/dev/fd/7")).unwrap(), Place::Descriptor(7));
-        assert!(Place::of(folder.path()).unwrap_err().to_string().contains("is a folder"));
-    }
-
-    #[test]
-    fn a_strangers_link_in_a_shared_folder_is_not_followed() {
-        if !Uid::effective().is_root() {
-            return eprintln!("not run: another user's link needs root");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        symlink("/etc/passwd", &link).unwrap();
-        lchown(&link, Some(65534), Some(65534)).unwrap();
-        // In a folder that is dyno's alone, a link is what its owner wants.
-        assert_eq!(Place::of(&link).unwrap(), Place::File("/etc/passwd".into()));
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
-        assert!(Place::of(&link).unwrap_err().to_string().contains("another user"));
-    }
+/// Refuses a file, a FIFO or a device that another user may have put where dyno was to write.
+pub(crate) fn check_entry(folder: &Folder, entry: &Entry) -> Result<()> {
+    ensure!(
+        is_used(folder, &entry.found)?,
+        "{} belongs to {}, and in its folder others than you can make files, so dyno does not write to it; remove it, \
+         or name another file",
+        folder.path(&entry.name).display(),
+        user_name(entry.found.uid())
+    );
+    Ok(())
 }
+
+/// The rules that stand above.
+fn is_used(folder: &Folder, found: &Metadata) -> Result<bool> {
+    let around = folder.metadata()?;
+    let is_of_owner = found.uid() == around.uid() && (found.is_file() || !Uid::effective().is_root());
+    Ok(is_trusted(found.uid()) || is_closed(&around) || is_of_owner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,16 @@
-//! Reads and extends files that were found in a folder and not named by the user: never waiting for a FIFO's other end.
+//! Reads and extends files that were found in a folder and not named by the user. A file is looked at before it is opened:
+//! to open a FIFO or a device has effects, on the program at its other end or on the device.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_PATH};
 use nix::unistd::Uid;
+
+use crate::place::check_entry;
+use crate::walk::{Entry, Folder, by_descriptor};
 
 /// Opens a regular file for reading. A link is followed.
 ///
@@ -47,30 +51,64 @@ pub fn read_found(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Adds bytes to the end of a regular file by one write, and makes the file where there is none. No link is followed.
+/// The text of a file that must belong to this user, which is at most so long.
 ///
 /// # Errors
-/// It cannot be opened or written to, or is no regular file.
+/// As [`open_own`], or it is no UTF-8, or it is longer than `most` bytes.
+pub fn read_own(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let read = open_own(path)?.take(most.saturating_add(1)).read_to_string(&mut text)?;
+    if read as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is too long"));
+    }
+    Ok(text)
+}
+
+/// Adds bytes to the end of a regular file by one write, and makes the file where there is none. No link is followed in
+/// the last part of its name.
+///
+/// # Errors
+/// It cannot be opened or written to, is no regular file, or another user may have put it there.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    regular(OpenOptions::new().append(true).create(true), path, O_NOFOLLOW)?.write_all(bytes)
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = Folder::named(crate::folder(path)).map_err(io::Error::other)?;
+    let mut options = OpenOptions::new();
+    options.append(true);
+    let mut file = match options.clone().create_new(true).open(folder.within(name)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let held = regular(folder.look(name)?)?;
+            let entry = Entry { name: name.to_owned(), found: held.metadata()?, held };
+            check_entry(&folder, &entry).map_err(io::Error::other)?;
+            reopen(&entry.held, &mut options)?
+        }
+        made => made?,
+    };
+    file.write_all(bytes)
 }
 
 fn open(path: &Path, flags: i32) -> io::Result<File> {
-    regular(OpenOptions::new().read(true), path, flags)
+    let held = OpenOptions::new().read(true).custom_flags(flags | O_PATH).open(path)?;
+    reopen(&regular(held)?, OpenOptions::new().read(true))
 }
 
-fn regular(options: &mut OpenOptions, path: &Path, flags: i32) -> io::Result<File> {
-    let file = options.custom_flags(flags | O_NONBLOCK | O_NOCTTY).open(path)?;
-    if !file.metadata()?.is_file() {
+/// Refuses what is held if it is no regular file.
+fn regular(held: File) -> io::Result<File> {
+    if !held.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    Ok(file)
+    Ok(held)
+}
+
+/// Opens what is held, which has been looked at, and not what has its name by now.
+fn reopen(held: &File, options: &mut OpenOptions) -> io::Result<File> {
+    options.custom_flags(O_NONBLOCK | O_NOCTTY).open(by_descriptor(held))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::net::UnixListener;
 
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
@@ -86,13 +124,41 @@ mod tests {
         mkfifo(&path("fifo"), Mode::S_IRWXU).unwrap();
         assert_eq!(read_found(&path("file")).unwrap(), "text");
         assert_eq!(read_found(&path("link")).unwrap(), "text");
-        for name in ["fifo", "."] {
-            assert_eq!(read_found(&path(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        // That a socket is one is seen only by a look: to open it is another error.
+        let _socket = UnixListener::bind(path("socket")).unwrap();
+        for name in ["fifo", "socket", "."] {
+            assert_eq!(read_found(&path(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
         }
         assert!(read_found(Path::new("/dev/zero")).is_err());
+        assert_eq!(open_unlinked(&path("link")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         assert!(open_own(&path("file")).is_ok());
         assert!(open_own(&path("link")).is_err(), "a link was followed");
     }
+
+    #[test]
+    fn a_file_of_this_user_is_read_as_far_as_it_may_be_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "text").unwrap();
+        assert_eq!(read_own(&path, 4).unwrap(), "text");
+        assert_eq!(read_own(&path, 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn a_file_that_another_user_put_there_is_not_extended() {
+        if !Uid::effective().is_root() {
+            return eprintln!("not run: another user's files need root");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        chown(&path, Some(65534), Some(65534)).unwrap();
+        let said = append(&path, b"ours").unwrap_err().to_string();
+        assert!(said.contains("belongs to the user"), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+    }
+
     #[test]
     fn only_regular_files_are_extended() {
         let folder = tempfile::tempdir().unwrap();

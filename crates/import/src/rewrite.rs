@@ -79,7 +79,7 @@ fn number(text: &str) -> Option<Vec<u8>> {
     let first = groups.next()?;
     let is_grouped = groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
     if !is_grouped
-        || whole.contains('.') && first.trim_start_matches('-').len() > 3
+        || whole.contains('.') && !(1..=3).contains(&first.trim_start_matches('-').len())
         || text.matches(',').count() > 1
     {
         return None;
@@ -132,6 +132,9 @@ mod tests {
             ("REAL(,)", "12,5", Some("12.5")),
             ("REAL(,)", "7", Some("7")),
             ("REAL(,)", "1.5", None),
+            ("REAL(,)", "-,5", Some("-.5")),
+            ("REAL(,)", ".123", None),
+            ("REAL(,)", "-.123,5", None),
             ("REAL(,)", "1234.567", None),
             ("REAL(,)", "1,5,6", None),
             ("DATE(DD.MM.YYYY)", "29.02.2024", Some("2024-02-29")),

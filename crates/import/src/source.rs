@@ -37,8 +37,8 @@ pub enum Source {
 pub struct Stamp {
     file: (u64, u64),
     length: u64,
-    /// The time of the last write, in seconds and nanoseconds.
-    at: (i64, i64),
+    /// The times of the last write and of the last change, in seconds and nanoseconds. A program may set the first back.
+    at: [(i64, i64); 2],
 }
 
 /// The compression of the bytes.
@@ -133,7 +133,7 @@ impl Source {
         Some(Stamp {
             file: (data.dev(), data.ino()),
             length: data.len(),
-            at: (data.mtime(), data.mtime_nsec()),
+            at: [(data.mtime(), data.mtime_nsec()), (data.ctime(), data.ctime_nsec())],
         })
     }
 
@@ -213,7 +213,7 @@ impl Source {
         };
         let start = text.fill_buf().with_context(|| format!("cannot read {}", self.name())).input()?;
         let (encoding, mark) = match encoding {
-            Some(encoding) => (encoding, Encoding::for_bom(start).filter(|(found, _)| *found == encoding)),
+            Some(encoding) => (encoding, mark_of(encoding, start).with_context(|| self.name()).input()?),
             None => {
                 let found = Encoding::for_bom(start);
                 (found.map_or(encoding_rs::UTF_8, |(found, _)| found), found)
@@ -231,6 +231,21 @@ impl Source {
         let text = Box::new(sample.read().chain(text));
         Ok(Opened { text, sample, whole, packing, read, is_unwanted })
     }
+}
+
+/// The byte order mark with which a text of an encoding begins, and its length; an error if it is that of the other order.
+fn mark_of(encoding: &'static Encoding, start: &[u8]) -> Result<Option<(&'static Encoding, usize)>> {
+    let found = Encoding::for_bom(start);
+    if let Some((other, _)) = found {
+        let are_orders = [encoding, other].iter().all(|one| one.name().starts_with("UTF-16"));
+        ensure!(
+            other == encoding || !are_orders,
+            "it begins with the byte order mark of {}, and --encoding says {}: leave --encoding out",
+            other.name(),
+            encoding.name()
+        );
+    }
+    Ok(found.filter(|(found, _)| *found == encoding))
 }
 
 /// The encoding of a label, as web pages and `iconv` spell it.

@@ -5,28 +5,30 @@
 //! within the run's temporary folder; it ends with the run, also when dyno is killed. Its program runs where
 //! the measured processes run, because its work is part of what is measured.
 
+mod daemon;
+
 use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Key;
+use dyno_launch::placed;
 use dyno_launch::waiting::{wait_at_most, within};
-use dyno_launch::{environment, placed};
 use dyno_needs as needs;
 use dyno_record::Placement;
 use nix::mount::{MntFlags, umount2};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, Uid};
+use nix::sys::signal::Signal;
+use nix::unistd::Uid;
 
 use crate::machine::mounts;
 use crate::scratch::note_mount;
+use daemon::Daemon;
 
 const PROGRAM: &str = "gocryptfs";
 /// The type of its file systems in the kernel's table.
@@ -177,56 +179,6 @@ fn mount(encrypted: &Path, clear: &Path, key: &Key, placement: &Placement) -> Re
     Ok(daemon)
 }
 
-/// The program at work.
-#[derive(Debug)]
-struct Daemon {
-    child: Child,
-    /// Its output: a file, since dyno does not read it meanwhile, and a full pipe would stop the program and all users
-    /// of its files.
-    log: File,
-}
-
-impl Daemon {
-    /// Starts the program and writes the password to its standard input, which no other process can read.
-    fn start(command: &mut Command, key: &Key) -> Result<Daemon> {
-        let log = tempfile::tempfile().context("cannot make a log")?;
-        command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log.try_clone()?);
-        environment::clean(command);
-        let mut child = command.spawn().with_context(|| format!("cannot run {PROGRAM}"))?;
-        if let Some(mut input) = child.stdin.take() {
-            // A program that has ended reports the reason in its output.
-            let _ = writeln!(input, "{}", key.secret().reveal());
-        }
-        Ok(Daemon { child, log })
-    }
-
-    /// The program's output, in one line.
-    fn said(&self) -> String {
-        // Not by the file's own position, which the program shares and writes at.
-        let mut said = vec![0; 4096];
-        let length = self.log.read_at(&mut said, 0).unwrap_or(0);
-        said.truncate(length);
-        String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// Ends the program, which unmounts; if it is stuck, the kernel is asked to release it, which also frees processes
-    /// that wait for its files.
-    fn end(&mut self, folder: &Path) {
-        // Once it is waited for, its number may be that of another process of the machine.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
-        }
-        if wait_at_most(&mut self.child, END_PATIENCE).is_none() {
-            let_go(folder);
-            let _ = self.child.kill();
-            wait_at_most(&mut self.child, END_PATIENCE);
-        }
-        if is_mounted(folder) {
-            let_go(folder);
-        }
-    }
-}
-
 /// Returns true if something is mounted there, by the kernel's table: the file system itself, which may be stuck, is
 /// not asked.
 fn is_mounted(folder: &Path) -> bool {
@@ -271,6 +223,8 @@ fn ask_to_unmount(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
     use tempfile::TempDir;
 
     use super::*;

@@ -15,8 +15,9 @@
 
 use std::io;
 
+use dyno_engine::Contender;
 use dyno_launch::placed::{cpu_set, set_nice};
-use dyno_record::{Placement, cpu_list};
+use dyno_record::{Neutralised, Placement, cpu_list};
 use nix::errno::Errno;
 use nix::libc;
 use nix::sched::sched_setaffinity;
@@ -104,6 +105,24 @@ pub fn apply_to_self(placement: &Placement) -> Result<(), PlacementError> {
         }
     }
     Ok(())
+}
+
+/// The placement of a contender's processes in a run with this one: on a further CPU where too few processors are the
+/// suspect that is neutralised.
+pub(crate) fn of(contender: &Contender, placement: &Placement) -> Placement {
+    let mut placement = placement.clone();
+    if let Some(Neutralised::Processors { cpu }) = contender.neutralised
+        && !placement.runner_cpus.contains(&cpu)
+    {
+        placement.runner_cpus.push(cpu);
+        placement.runner_cpus.sort_unstable();
+    }
+    placement
+}
+
+/// A CPU that a run with this placement could use besides those of its runners; none if they have all.
+pub fn further_cpu(placement: &Placement) -> Option<usize> {
+    placement.dyno_cpus.iter().copied().find(|cpu| !placement.runner_cpus.contains(cpu))
 }
 
 /// The calling thread's priority, 0 if the system does not report it.

@@ -10,17 +10,21 @@ mod mounted;
 mod sweep;
 
 use std::env;
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use dyno_files::{is_open, is_trusted, notice, user_name};
+use nix::unistd::Uid;
 use tempfile::TempDir;
 
 pub(crate) use mounted::note as note_mount;
 pub use sweep::sweep;
 
+/// The bit of a folder, such as `/tmp`, in which users cannot move what others have there.
+const STICKY: u32 = 0o1000;
 /// The beginning of the name of every folder of dyno's in a folder for temporary files.
 pub const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
@@ -54,10 +58,14 @@ impl Scratch {
     pub fn create_or(parent: &Path, advice: &str) -> Result<Scratch> {
         let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
         sweep(parent);
+        warn_root(parent, advice);
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
         let unnamed = folder.path().join("lock.new");
-        let lock = File::create(&unnamed).with_context(context)?;
+        // Who can open a file can lock it: a server's account may pass through the folder, and would keep it from being
+        // removed.
+        let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unnamed);
+        let lock = new.with_context(context)?;
         lock.lock().with_context(context)?;
         fs::rename(&unnamed, folder.path().join(LOCK)).with_context(context)?;
         let scratch = Scratch { folder, _lock: lock };
@@ -100,6 +108,22 @@ pub fn default_parent() -> PathBuf {
     }
 }
 
+/// Says to root that another user could move the run's folder away while dyno writes there, and have root write
+/// elsewhere. It is said and not refused: in a container, folders of the machine often belong to another number.
+fn warn_root(parent: &Path, advice: &str) {
+    let Ok(found) = fs::metadata(parent) else { return };
+    let is_moved_by_all = is_open(&found) && found.mode() & STICKY == 0;
+    let who = match is_trusted(found.uid()) {
+        false => format!("belongs to {}", user_name(found.uid())),
+        true if is_moved_by_all => "can be written to by other users".to_owned(),
+        true => return,
+    };
+    if Uid::effective().is_root() {
+        let parent = parent.display();
+        notice(&format!("{parent} {who}, who could lead what root writes there elsewhere; {advice}"));
+    }
+}
+
 /// Makes folders that only their owner may enter.
 fn closed(prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut made = tempfile::Builder::new();
@@ -112,7 +136,7 @@ mod tests {
     use std::os::unix::fs::{chown, symlink};
 
     use nix::sys::stat::Mode;
-    use nix::unistd::{Uid, mkfifo};
+    use nix::unistd::mkfifo;
 
     use super::*;
 
@@ -214,6 +238,8 @@ mod tests {
         for folder in [scratch.folder(), trial.path()] {
             assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
         }
+        let lock = fs::metadata(scratch.folder().join(LOCK)).unwrap();
+        assert_eq!(lock.permissions().mode() & 0o777, 0o600, "others could hold the lock");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, Uid};
 
 /// Distinguishes the groups of one process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -92,7 +93,9 @@ pub fn sweep() {
     let Ok((parent, _)) = parent() else { return };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let maker = entry.file_name().to_str().and_then(maker);
-        if maker.is_some_and(|pid| kill(pid, None) == Err(Errno::ESRCH)) && is_unlocked(&entry.path()) {
+        if maker.is_some_and(|pid| kill(pid, None) == Err(Errno::ESRCH))
+            && let Some(_lock) = abandoned(&entry.path())
+        {
             remove(&entry.path());
         }
     }
@@ -105,9 +108,12 @@ fn maker(name: &str) -> Option<Pid> {
     pid.parse().ok().map(Pid::from_raw)
 }
 
-/// A process of another container has no number here; its lock is seen all the same.
-fn is_unlocked(folder: &Path) -> bool {
-    File::open(folder).is_ok_and(|folder| folder.try_lock().is_ok())
+/// The lock of a group that this user has made and no process holds. A process of another container has no number here;
+/// its lock is seen all the same.
+fn abandoned(folder: &Path) -> Option<File> {
+    let group = File::open(folder).ok()?;
+    let is_own = group.metadata().ok()?.uid() == Uid::effective().as_raw();
+    (is_own && group.try_lock().is_ok()).then_some(group)
 }
 
 /// Removes a group with the processes in it.

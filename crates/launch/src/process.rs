@@ -1,7 +1,8 @@
 //! A runner process: started with its job, read line by line, and gone when dropped. Several may write to one inbox.
 
+mod ending;
+
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
@@ -9,16 +10,16 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
-use dyno_record::{Others, Placement};
+use dyno_record::Placement;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use serde::{Deserialize, Serialize};
 
 use crate::family::Family;
 use crate::interrupts::Interrupts;
 use crate::memory_cap::MemoryCap;
 use crate::waiting::{ends_within, wait_at_most};
 use crate::{environment, placed};
+pub use ending::Ending;
 
 /// The longest line that a runner may write, in bytes; a longer one is nonsense, not an event.
 const LONGEST_LINE: u64 = 16 << 20;
@@ -196,12 +197,17 @@ impl Process {
     }
 
     /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
-    pub fn finish(mut self) -> Ending {
+    pub fn finish(self) -> Ending {
+        self.finish_within(END_TIMEOUT)
+    }
+
+    /// The same for a process that may take this long.
+    pub(crate) fn finish_within(mut self, patience: Duration) -> Ending {
         // Its number stays its own until the rest of its group is killed.
-        let is_unprompted = ends_within(&self.child, END_TIMEOUT);
+        let is_unprompted = ends_within(&self.child, patience);
         let status = self.kill().filter(|_| is_unprompted);
         let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
-        Ending::of(status, &errors, self.cap.is_some())
+        Ending::of(status, &errors, self.cap.is_some(), patience)
     }
 
     /// Ends all that belongs to the runner; returns how it ended itself, if it did.
@@ -224,48 +230,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-/// The end of a process.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
-    /// True if it ended unprompted, with success.
-    pub success: bool,
-    /// The end in words for people, with what it wrote to standard error.
-    pub description: String,
-    /// The time that others took of the machine meanwhile, where an agent has looked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others: Option<Others>,
-}
-
-impl Ending {
-    fn of(status: Option<ExitStatus>, errors: &str, capped: bool) -> Ending {
-        let how = match status {
-            None => format!("did not end within {} s and was killed", END_TIMEOUT.as_secs()),
-            Some(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("ended with exit code {code}"),
-                (None, Some(signal)) => match Signal::try_from(signal) {
-                    Ok(Signal::SIGKILL) if capped => {
-                        "was killed, as the kernel does where more memory is needed than --memory allows"
-                            .into()
-                    }
-                    Ok(Signal::SIGBUS) => {
-                        "was killed by SIGBUS, as the kernel does where a mapped file cannot grow: is the \
-                         file system full?"
-                            .into()
-                    }
-                    Ok(name) => format!("was killed by {name}"),
-                    Err(_) => format!("was killed by signal {signal}"),
-                },
-                (None, None) => "ended".into(),
-            },
-        };
-        let description = match errors.trim() {
-            "" => how,
-            errors => format!("{how}; it wrote: {errors}"),
-        };
-        Ending { success: status.is_some_and(|status| status.success()), description, others: None }
     }
 }
 

@@ -6,7 +6,7 @@
 mod extents;
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -21,6 +21,7 @@ use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{BLOCK, Fault};
 use crate::disk::files::System;
 use crate::disk::log::Entry;
+use crate::held::{self, HeldFolder};
 use crate::history::History;
 use crate::image::Image;
 use crate::judge::judge_at;
@@ -122,12 +123,37 @@ fn draw(block: &Block, image: &Image, system: System, random: &mut ChaCha8Rng) -
 }
 
 fn apply(flip: &Flip, folder: &Path, file: &Path) -> Result<()> {
-    let path = folder.join(file);
-    let flip_bit = || -> std::io::Result<()> {
-        let file = File::options().read(true).write(true).open(&path)?;
+    let flip_bit = || -> io::Result<()> {
+        let file = held::writable(&HeldFolder::open(folder)?.file(file)?)?;
         let mut byte = [0];
         file.read_exact_at(&mut byte, flip.offset)?;
         file.write_all_at(&[byte[0] ^ (1 << flip.bit)], flip.offset)
     };
-    flip_bit().with_context(|| format!("cannot damage {}", path.display()))
+    flip_bit().with_context(|| format!("cannot damage {}", folder.join(file).display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_damaged_and_not_what_a_link_in_its_place_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir_all(path("data/inner")).unwrap();
+        fs::write(path("precious"), "a").unwrap();
+        fs::write(path("data/inner/file"), "a").unwrap();
+        symlink(path("precious"), path("data/link")).unwrap();
+        symlink(path(""), path("data/up")).unwrap();
+        let damage = |file: &str| apply(&Flip { offset: 0, bit: 1 }, &path("data"), Path::new(file));
+        damage("inner/file").unwrap();
+        assert_eq!(fs::read_to_string(path("data/inner/file")).unwrap(), "c");
+        for planted in ["link", "up/precious"] {
+            damage(planted).unwrap_err();
+        }
+        assert_eq!(fs::read_to_string(path("precious")).unwrap(), "a");
+    }
 }

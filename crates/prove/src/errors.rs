@@ -6,7 +6,8 @@
 //! Failures?, USENIX ATC 2020).
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -148,7 +149,8 @@ impl ProofContext {
     fn look_beside(&self, subject: &dyn Subject, folder: &Path) -> Result<Contents> {
         // A server's user must be able to reach it.
         let copy = self.place.join("copy");
-        fs::create_dir(&copy).with_context(|| format!("cannot make {}", copy.display()))?;
+        let made = DirBuilder::new().mode(0o755).create(&copy);
+        made.with_context(|| format!("cannot make {}", copy.display()))?;
         let looked =
             Tree::of(folder).and_then(|tree| tree.put_into(&copy)).and_then(|()| subject.check(&copy));
         fs::remove_dir_all(&copy).with_context(|| format!("cannot remove {}", copy.display()))?;
@@ -220,7 +222,7 @@ fn strict(acknowledged: &[usize], last: usize, end: usize) -> Vec<Cut> {
 fn fill(folder: &Path) -> Result<()> {
     let room = statvfs(folder)?;
     let bytes = (room.blocks_available() * room.fragment_size()).saturating_sub(LEFT);
-    let filler = File::create(folder.join(FILLER))?;
+    let filler = File::create_new(folder.join(FILLER))?;
     Ok(fallocate(&filler, FallocateFlags::empty(), 0, bytes as i64)?)
 }
 

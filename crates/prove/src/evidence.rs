@@ -1,31 +1,36 @@
 //! Evidence: the smallest cut that shows a loss, kept in a folder with the disk that it left, all that was written to
 //! that disk before, and a script that looks at it again.
 
+mod again;
+
 use std::collections::BTreeSet;
-use std::fmt::Write;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fmt::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use dyno_files::FreshFolder;
+use nix::sys::stat::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
+use crate::held::HeldFolder;
 use crate::history::{History, Line};
-use crate::image::Image;
-use crate::judge::{Losses, judge, judge_at, name};
+use crate::judge::{Losses, judge_at, name};
 use crate::proof::ProofContext;
 use crate::storage::StorageKind;
 use crate::subject::Subject;
-use crate::tree::Tree;
+pub use again::KeptEvidence;
 
 const DISK: &str = "disk.img";
 const FILES: &str = "files";
 const SEQUENCE: &str = "sequence.txt";
 const ABOUT: &str = "about.json";
 const SCRIPT: &str = "repeat.sh";
+/// The mode of files of evidence, which may hold what no other user is to see.
+const READABLE: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
 /// The number of smaller cuts that are tried.
 const TRIES: usize = 16;
 
@@ -63,10 +68,6 @@ impl ProofContext {
     ) -> Result<PathBuf> {
         let (cut, verdict) = self.smallest(subject, base, history, cut)?;
         let letters = label.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' });
-        // The evidence of an earlier proof stays as it is.
-        let folder = dyno_files::fresh_folder(place, &letters.take(60).collect::<String>());
-        let folder = folder.with_context(|| format!("cannot make a folder in {}", place.display()))?;
-        save(&Replay::new(history.entries(), base.clone()).content(&cut), &folder)?;
         let acknowledged = history.promised(cut.place);
         let about = RecheckFacts {
             label: label.to_owned(),
@@ -76,15 +77,17 @@ impl ProofContext {
             lost: verdict.lost,
             broken: verdict.broken,
         };
-        let write = |name: &str, text: String| {
-            let path = folder.join(name);
-            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-        };
-        write(SEQUENCE, sequence(subject, history, &cut))?;
-        write(ABOUT, serde_json::to_string_pretty(&about)?)?;
-        write(SCRIPT, script(&about, again, self.storage))?;
-        fs::set_permissions(folder.join(SCRIPT), Permissions::from_mode(0o755))?;
-        Ok(folder)
+        let content = Replay::new(history.entries(), base.clone()).content(&cut);
+        let texts = [
+            (SEQUENCE, READABLE, sequence(subject, history, &cut)),
+            (ABOUT, READABLE, serde_json::to_string_pretty(&about)?),
+            (SCRIPT, Mode::S_IRWXU, script(&about, again, self.storage)),
+        ];
+        // The evidence of an earlier proof stays as it is.
+        let made = FreshFolder::make(place, &letters.take(60).collect::<String>())?;
+        let save = || save(&content, &texts, &HeldFolder::open(&made.within("."))?);
+        save().with_context(|| format!("cannot write to {}", made.path().display()))?;
+        Ok(made.path().to_owned())
     }
 
     /// The first of some cuts at the same place that keep less and still do harm.
@@ -111,48 +114,18 @@ impl ProofContext {
         }
         bail!("the harm of a cut did not come again, so it is not kept")
     }
-
-    /// Looks at a disk that was kept.
-    ///
-    /// # Errors
-    /// It cannot be read, or its file system not be mounted.
-    pub fn again(&self, subject: &dyn Subject, folder: &Path, about: &RecheckFacts) -> Result<Losses> {
-        let content = match self.storage {
-            StorageKind::Disk(_) => Content::Disk(Image::read(&folder.join(DISK))?),
-            StorageKind::Files | StorageKind::Folder => Content::Files(Tree::of(&folder.join(FILES))?),
-        };
-        let (found, _) =
-            self.look(subject, &content)?.context("the file system on the disk cannot be mounted")?;
-        if let Some(why) = found.late {
-            bail!("the data could not be looked at: {why}; give it more time by --timeout");
-        }
-        let may_have = |commit| about.begun.as_ref().is_none_or(|begun| begun.contains(&commit));
-        Ok(judge(&found, &about.acknowledged, subject.before(), may_have, subject.is_in_order()))
-    }
 }
 
-fn save(content: &Content, folder: &Path) -> Result<()> {
+/// Writes the content that the cut left, and texts with their names and modes, into a new folder.
+fn save(content: &Content, texts: &[(&str, Mode, String)], folder: &HeldFolder) -> Result<()> {
     match content {
-        Content::Disk(image) => image.write(&folder.join(DISK)),
-        Content::Files(tree) => {
-            let files = folder.join(FILES);
-            fs::create_dir(&files).with_context(|| format!("cannot make {}", files.display()))?;
-            tree.put_into(&files)
-        }
+        Content::Disk(image) => image.write(&folder.make_file(DISK, READABLE)?)?,
+        Content::Files(tree) => tree.write_into(&folder.make_folder(FILES)?)?,
     }
-}
-
-impl RecheckFacts {
-    /// Reads what is known of a folder.
-    ///
-    /// # Errors
-    /// Nothing was kept there.
-    pub fn read(folder: &Path) -> Result<RecheckFacts> {
-        let path = folder.join(ABOUT);
-        let text = fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}, which dyno prove --keep writes", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+    for (name, mode, text) in texts {
+        folder.make_file(name, *mode)?.write_all(text.as_bytes())?;
     }
+    Ok(())
 }
 
 /// Everything up to the cut, a line each.
@@ -214,7 +187,7 @@ fn script(about: &RecheckFacts, again: &[String], storage: StorageKind) -> Strin
          # {} commits were acknowledged, {lost} of them are gone.{broken}\n\
          {what}\n\
          # This looks again by dyno, and ends with 0 if the same is wrong.\n\
-         exec \"${{DYNO:-dyno}}\" prove --again \"$(dirname \"$0\")\" {}\n",
+         exec \"${{DYNO:-dyno}}\" prove --again \"$(dirname \"$0\")\" {} \"$@\"\n",
         about.label,
         about.cut,
         about.acknowledged.len(),

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use anyhow::{Context, Result};
 use nix::unistd::{Whence, lseek};
 use sha2::{Digest, Sha256};
 
@@ -28,15 +27,19 @@ pub struct Image {
 }
 
 impl Image {
-    /// Reads one from a file, whose holes cost nothing.
-    pub fn read(path: &Path) -> Result<Image> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    /// Reads one from a file, whose holes cost nothing. Of a file that grows meanwhile, what was there at first is read.
+    ///
+    /// # Errors
+    /// It cannot be read, or became shorter meanwhile.
+    pub fn read(file: &File) -> io::Result<Image> {
         let length = file.metadata()?.len();
         let mut image = Image { length, ..Image::default() };
         let mut at = 0;
         // There are no more data when the kernel finds none.
-        while let Ok(start) = lseek(&file, at, Whence::SeekData) {
-            let end = lseek(&file, start, Whence::SeekHole)?;
+        while at < length as i64
+            && let Ok(start) = lseek(file, at, Whence::SeekData)
+        {
+            let end = lseek(file, start, Whence::SeekHole)?.min(length as i64);
             // A part at a time: a database may have filled a log of gigabytes with zeros.
             for part in (start..end).step_by(PART) {
                 let mut bytes = vec![0; (end - part).min(PART as i64) as usize];
@@ -108,27 +111,26 @@ impl Image {
         self.digest
     }
 
-    /// Writes the content to a file, over what it was.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let write = || -> std::io::Result<()> {
-            let file = File::create(path)?;
-            // Neighbours go together: most of the time goes into calls.
-            let mut run: Vec<u8> = Vec::new();
-            let mut start = 0;
-            for (&place, page) in &self.pages {
-                let at = place * PAGE as u64;
-                if at != start + run.len() as u64 || run.len() >= PART {
-                    file.write_all_at(&run, start)?;
-                    run.clear();
-                    start = at;
-                }
-                run.extend_from_slice(&page[..]);
+    /// Writes the content to an empty file.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub fn write(&self, file: &File) -> io::Result<()> {
+        // Neighbours go together: most of the time goes into calls.
+        let mut run: Vec<u8> = Vec::new();
+        let mut start = 0;
+        for (&place, page) in &self.pages {
+            let at = place * PAGE as u64;
+            if at != start + run.len() as u64 || run.len() >= PART {
+                file.write_all_at(&run, start)?;
+                run.clear();
+                start = at;
             }
-            file.write_all_at(&run, start)?;
-            // The last page may be longer than what it holds.
-            file.set_len(self.length)
-        };
-        write().with_context(|| format!("cannot write the disk {}", path.display()))
+            run.extend_from_slice(&page[..]);
+        }
+        file.write_all_at(&run, start)?;
+        // The last page may be longer than what it holds.
+        file.set_len(self.length)
     }
 }
 
@@ -155,13 +157,13 @@ mod tests {
         other.put(10_000, &[7; 5000]);
         other.put(1 << 20, b"far away");
         assert_eq!(one.digest(), other.digest());
-        one.write(&path).unwrap();
+        one.write(&File::create(&path).unwrap()).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 1 << 24);
         assert_eq!(&bytes[1 << 20..(1 << 20) + 8], b"far away");
         assert_eq!(bytes[5000..15_000], [7; 10_000]);
         assert_eq!(bytes.iter().filter(|&&byte| byte != 0).count(), 10_008);
-        assert_eq!(Image::read(&path).unwrap().digest(), one.digest());
+        assert_eq!(Image::read(&File::open(&path).unwrap()).unwrap().digest(), one.digest());
         one.put(0, &vec![0; 1 << 24]);
         assert_eq!(one.digest(), 0);
     }

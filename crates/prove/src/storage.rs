@@ -1,8 +1,9 @@
 //! The storage of a proof's data: a disk with a real file system, files that are recorded themselves, or a plain folder
 //! if the system allows neither. Each can be made with a content, and the first two record the operations on them.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -90,7 +91,8 @@ impl ProofContext {
         match (content, self.storage) {
             (Content::Disk(image), StorageKind::Disk(system)) => {
                 let file = self.place.join("stand");
-                image.write(&file)?;
+                let write = || image.write(&File::create(&file)?);
+                write().with_context(|| format!("cannot write the disk {}", file.display()))?;
                 Ok(FileSet::Disk(self.mount(system, &file)?))
             }
             (Content::Files(tree), _) => {
@@ -108,7 +110,8 @@ impl ProofContext {
             FileSet::Disk(mounted) => {
                 mounted.unmount()?;
                 let file = self.place.join("stand");
-                let image = Image::read(&file)?;
+                let read = || Image::read(&File::open(&file)?);
+                let image = read().with_context(|| format!("cannot read the disk {}", file.display()))?;
                 fs::remove_file(&file)?;
                 Ok(Content::Disk(image))
             }
@@ -143,7 +146,9 @@ impl ProofContext {
     fn folder_anew(&self) -> Result<FileSet> {
         let folder = self.folder();
         remove(fs::remove_dir_all(&folder))?;
-        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // A server's account must be able to reach what is in it, and to exchange nothing.
+        let made = DirBuilder::new().mode(0o755).create(&folder);
+        made.with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(FileSet::Folder(folder))
     }
 

@@ -101,6 +101,22 @@ pub struct ContenderRecord {
     pub named: bool,
 }
 
+impl ContenderRecord {
+    /// True if both are of one engine and work in the same way, whatever their builds and drivers are.
+    pub fn works_like(&self, other: &ContenderRecord) -> bool {
+        self.engine == other.engine
+            && self.asked == other.asked
+            && self.per_commit == other.per_commit
+            && self.processes == other.processes
+    }
+
+    /// True if both work in the same way and different files were executed in the processes that are counted. The program
+    /// of a server is not.
+    pub fn is_other_build_of(&self, other: &ContenderRecord) -> bool {
+        self.works_like(other) && self.executed.counted() != other.executed.counted()
+    }
+}
+
 /// The shape of a private cluster: each node is a server in a network namespace, all on one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterShape {

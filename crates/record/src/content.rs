@@ -54,4 +54,9 @@ impl Executed {
     pub fn is_empty(&self) -> bool {
         *self == Executed::default()
     }
+
+    /// The files of the process in which a runner works: the engine or the client of one, and the runner's program.
+    pub(crate) fn counted(&self) -> [Option<&Content>; 2] {
+        [self.client.as_ref().or(self.engine.as_ref()), self.runner.as_ref()]
+    }
 }

@@ -18,7 +18,9 @@ mod contender;
 mod content;
 pub mod cpu_list;
 mod durability;
+mod experiment;
 mod file;
+mod functions;
 mod harm;
 mod isolation;
 mod level;
@@ -57,10 +59,12 @@ pub use durability::{
     DURABILITY_SCHEMA, DiskOperations, DurabilityAbout, DurabilityControls, DurabilityProof,
     DurabilityRecord, DurabilitySubject, SyncCalls,
 };
+pub use experiment::{Experiment, Neutralised, Suspect, UntriedSuspect};
 pub use file::{
     Break, Line, PackedRun, Seals, Writer, is_page, is_run_file, load, load_found, packed_runs, parse,
     results_folder, whole,
 };
+pub use functions::FunctionCounts;
 pub use harm::{Corruption, Damage, DeviceFailure, Harm, Harmed, Restarted};
 pub use isolation::{Isolated, Isolation};
 pub use level::{Hole, Level, NodeLoss, Safety, Standing};
@@ -133,6 +137,9 @@ pub struct Run {
     /// The changes of a run of `dyno challenge` that should not matter; absent in every other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Circumstances>,
+    /// The experiment of a run of `dyno causes`; absent in every other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
     /// The processors that were used, and the priority.
     pub placement: Placement,
     /// The contenders, in the order in which they were named.

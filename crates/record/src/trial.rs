@@ -6,7 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ActivitySample, AgentShare, RateAttempt, StatementPlan, TimeBudget};
+use crate::{ActivitySample, AgentShare, FunctionCounts, RateAttempt, StatementPlan, TimeBudget};
 
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +115,9 @@ pub struct SampleRecord {
     /// The division of the section's time, where dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeBudget>,
+    /// The instructions of the section by function, in one trial that counted them of each of several builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<FunctionCounts>,
 }
 
 impl TrialRecord {
@@ -151,7 +154,7 @@ impl SampleRecord {
     }
 
     /// The measured value, as it would be if each operation of the test cost as much as those that were timed.
-    fn extrapolated(&self, measured: u64) -> f64 {
+    pub fn extrapolated(&self, measured: u64) -> f64 {
         match self.extrapolated_to {
             Some(whole) if self.sample.operations > 0 => {
                 measured as f64 * whole as f64 / self.sample.operations as f64

@@ -173,4 +173,38 @@ const charts = {
       ],
     });
   },
+
+  /** The functions of two builds as blocks below their files, coloured by what each gained or lost. */
+  functions({ series }, width, figure) {
+    const [FILES, FUNCTIONS, HIGH] = [18, 60, 32];
+    let all = 0;
+    const blocks = series[chosen(figure)].rows.map((row) => {
+      const x1 = all;
+      all += Math.max(row.before, row.now);
+      return { ...row, x1, x2: all, y: FUNCTIONS, gained: row.now - row.before };
+    });
+    if (all === 0) return null;
+    const files = [];
+    for (const { file, x1, x2, gained } of blocks) {
+      const last = files.at(-1);
+      if (last?.label === file) Object.assign(last, { x2, gained: last.gained + gained });
+      else files.push({ label: file, x1, x2, y: FILES, gained });
+    }
+    const most = (blocks) => Math.max(...blocks.map((block) => Math.abs(block.gained)), 1);
+    const [mostOfFunctions, mostOfFiles] = [most(blocks), most(files)];
+    const strength = (block) => (block.gained === 0 ? 0.18 : 0.2 + (0.4 * Math.abs(block.gained)) / (block.y === FILES ? mostOfFiles : mostOfFunctions));
+    const shade = (block) => (block.gained > 0 ? "var(--c1)" : block.gained < 0 ? "var(--c0)" : "var(--quiet)");
+    const said = (block) => `${block.label}: ${block.text ?? `${block.gained > 0 ? "+" : ""}${block.gained.toLocaleString("en")}`} instructions`;
+    const letters = (block) => Math.floor((((block.x2 - block.x1) / all) * (width - 2) - 8) / 7);
+    const placed = [...files, ...blocks];
+    return plot({
+      width, height: FUNCTIONS + HIGH / 2 + 6, marginLeft: 1, marginRight: 1, marginTop: 0, marginBottom: 0,
+      x: { type: "linear", domain: [0, all], axis: null },
+      marks: [
+        Plot.link(placed, { x1: "x1", x2: "x2", y: "y", stroke: shade, strokeOpacity: strength, strokeWidth: HIGH, strokeLinecap: "butt", title: said }),
+        Plot.link(placed, { x: "x2", y1: (d) => d.y - HIGH / 2, y2: (d) => d.y + HIGH / 2, stroke: "var(--paper)", strokeWidth: 1, strokeLinecap: "butt" }),
+        Plot.text(placed.filter((block) => letters(block) > 3), { x: "x1", y: "y", text: (block) => cut(block.label, letters(block)), textAnchor: "start", dx: 4, fill: "var(--ink)", pointerEvents: "none" }),
+      ],
+    });
+  },
 };

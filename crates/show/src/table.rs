@@ -17,7 +17,7 @@ const TITLE: usize = 36;
 /// The shortest length, for narrow terminals.
 const LEAST_TITLE: usize = 12;
 /// The length at which a label in a header continues on the next line.
-const LABEL: usize = 22;
+pub(crate) const LABEL: usize = 22;
 
 /// Heading, answer, tables and notes, each ready to be painted.
 pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(TablePart, String)> {
@@ -125,7 +125,7 @@ fn tables(verdict: &Verdict) -> Vec<String> {
 }
 
 /// The same with the labels of the header in lines of a few letters, broken where their parts begin.
-fn fold_labels(mut grid: Grid, longest: usize) -> Grid {
+pub(crate) fn fold_labels(mut grid: Grid, longest: usize) -> Grid {
     for name in grid.header.iter_mut().skip(2) {
         *name = name.lines().map(|line| fold(line, longest)).collect::<Vec<_>>().join("\n");
         // An empty second line keeps the width of a ratio's header.

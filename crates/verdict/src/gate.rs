@@ -195,7 +195,7 @@ impl fmt::Display for Gate {
         let idle: Vec<String> =
             limits.iter().filter(|(_, held)| *held == 0).map(|(limit, _)| limit.words()).collect();
         if !idle.is_empty() {
-            write!(f, "; undecided, because no {} was compared", idle.join(" and no "))?;
+            write!(f, "; undecided, because there was nothing to compare in {}", idle.join(" and in "))?;
         }
         Ok(())
     }

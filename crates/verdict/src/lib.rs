@@ -70,10 +70,11 @@ pub use summary::SummaryVerdict;
 pub use test_verdict::{QuantityVerdict, TestVerdict};
 pub use views::scaling::{Scaling, ScalingLine, ScalingPoint, ScalingTest, scaling};
 pub use views::{
-    AddedTime, Against, Anomaly, BackgroundActivity, BudgetLine, BudgetedTest, ComparedPlans, ContenderPlan,
-    CountRange, CutRuns, Debt, DebtLine, Durability, EncryptedPages, EncryptionTrouble, InvariantVerdict,
-    Invariants, Ladder, Latency, LatencyLine, LatencyTest, Outcome, PerMinute, Percentiles, Probe, Probed,
-    PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict, SafetyChange, Searched, Second, Seen,
-    StatementLine, Survived, Sustained, SustainedLine, TimeBudgets, Timeline, TimelineLine, TrafficLine,
-    TrafficShare, TrafficTest, Try, Views, next_rate,
+    AddedTime, Against, Anomaly, BackgroundActivity, BudgetLine, BudgetedTest, Causes, ComparedFunctions,
+    ComparedPlans, ContenderPlan, CountRange, CutRuns, Debt, DebtLine, Durability, EncryptedPages,
+    EncryptionTrouble, ExplainedDifference, Explains, FunctionChange, FunctionComparison, InvariantVerdict,
+    Invariants, Ladder, Latency, LatencyLine, LatencyTest, NamelessBuild, Outcome, PerMinute, Percentiles,
+    Probe, Probed, PublishedFigures, PublishedPoint, PublishedSeries, RungVerdict, SafetyChange, Searched,
+    Second, Seen, StatementLine, Survived, SuspectShare, Sustained, SustainedLine, TimeBudgets, Timeline,
+    TimelineLine, TrafficLine, TrafficShare, TrafficTest, Try, Views, next_rate,
 };

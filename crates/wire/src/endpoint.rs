@@ -3,10 +3,13 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, setsockopt, sockopt};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 /// The time that a host has to accept a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,7 +27,7 @@ impl ServerPlace {
     /// Opens a connection.
     pub(crate) fn connect(&self) -> io::Result<Stream> {
         match self {
-            ServerPlace::Socket(path) => UnixStream::connect(path).map(Stream::Unix),
+            ServerPlace::Socket(path) => connect_socket(path, PATIENCE).map(Stream::Unix),
             ServerPlace::Port(host, port) => connect(host, *port).and_then(at_once),
         }
     }
@@ -126,8 +129,38 @@ fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     found
 }
 
+/// Connects with a socket of the file system. Where the server is stopped and its queue is full, the kernel waits for as
+/// long as the new socket may wait to send (unix(7), connect(2)).
+fn connect_socket(path: &Path, patience: Duration) -> io::Result<UnixStream> {
+    let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::milliseconds(patience.as_millis() as i64))?;
+    socket::connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(0))?;
+    Ok(UnixStream::from(socket))
+}
+
 /// A connection that sends each write at once: the proxy gathers nothing.
 fn at_once(stream: TcpStream) -> io::Result<Stream> {
     stream.set_nodelay(true)?;
     Ok(Stream::Tcp(stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::Backlog;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_takes_no_connections_ends_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server");
+        // Nothing accepts: the queue takes a few and no more.
+        let listener = UnixListener::bind(&path).unwrap();
+        socket::listen(&listener, Backlog::new(1).unwrap()).unwrap();
+        let connect = || connect_socket(&path, Duration::from_millis(50));
+        let kept: Vec<_> = (0..10).map(|_| connect()).collect();
+        assert!(kept[0].is_ok(), "{kept:?}");
+        assert_eq!(connect().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
 }

@@ -1,10 +1,11 @@
 //! The proxy: a thread that accepts connections, and for each direction of a connection one that reads and one that
 //! writes.
 
+mod passage;
+
 use std::env;
 use std::fs::Permissions;
 use std::io;
-use std::net::Shutdown;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -20,12 +21,11 @@ use tempfile::TempDir;
 
 use crate::delay_line::DelayLine;
 use crate::endpoint::{Listening, ServerPlace, Stream};
-use crate::inspect::{Inspector, Passage, PeerRole};
+use crate::inspect::Inspector;
+use passage::ProxiedEnds;
 
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST_SOCKET: usize = 107;
-/// The bytes that are read at once.
-const CHUNK: usize = 64 << 10;
 /// The stack of a thread: there may be four for each of hundreds of connections.
 const STACK: usize = 128 << 10;
 /// The pause after a connection that could not be accepted, as where too many files are open.
@@ -64,18 +64,8 @@ struct Shared {
 /// A connection of a client, and the one to the server that was opened for it.
 #[derive(Debug)]
 struct Connection {
-    ends: Arc<Ends>,
+    ends: Arc<ProxiedEnds>,
     threads: Vec<JoinHandle<()>>,
-}
-
-#[derive(Debug)]
-struct Ends {
-    number: u64,
-    inspector: Option<Arc<dyn Inspector>>,
-    client: Stream,
-    server: Stream,
-    to_server: DelayLine,
-    to_client: DelayLine,
 }
 
 impl Proxy {
@@ -190,11 +180,11 @@ impl Shared {
         let (to_server, to_client) = (DelayLine::default(), DelayLine::default());
         let number = self.accepted.fetch_add(1, Ordering::Relaxed);
         let inspector = self.inspector.clone();
-        let ends = Arc::new(Ends { number, inspector, client, server, to_server, to_client });
+        let ends = Arc::new(ProxiedEnds { number, inspector, client, server, to_server, to_client });
         let accepted = Instant::now();
         let half = self.half;
         let mut connection = Connection { ends: Arc::clone(&ends), threads: Vec::new() };
-        let mut add = |work: fn(&Ends, Duration, Instant)| -> io::Result<()> {
+        let mut add = |work: fn(&ProxiedEnds, Duration, Instant)| -> io::Result<()> {
             let ends = Arc::clone(&ends);
             connection.threads.push(spawn("dyno-wire", move || work(&ends, half, accepted))?);
             Ok(())
@@ -223,104 +213,6 @@ impl Shared {
 
     fn take_connections(&self) -> Vec<Connection> {
         std::mem::take(&mut self.connections.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// One direction of a connection.
-struct Direction<'a> {
-    ends: &'a Ends,
-    origin: PeerRole,
-    from: &'a Stream,
-    to: &'a Stream,
-    line: &'a DelayLine,
-}
-
-impl Ends {
-    /// From the client to the server.
-    fn request(&self) -> Direction<'_> {
-        let (from, to) = (&self.client, &self.server);
-        Direction { ends: self, origin: PeerRole::Client, from, to, line: &self.to_server }
-    }
-
-    /// From the server to the client.
-    fn response(&self) -> Direction<'_> {
-        let (from, to) = (&self.server, &self.client);
-        Direction { ends: self, origin: PeerRole::Server, from, to, line: &self.to_client }
-    }
-
-    fn break_off(&self) {
-        self.to_server.break_off();
-        self.to_client.break_off();
-        self.client.shutdown(Shutdown::Both);
-        self.server.shutdown(Shutdown::Both);
-    }
-}
-
-impl Direction<'_> {
-    /// Passes bytes on at once, until one end closes.
-    fn pass(&self) {
-        let mut buffer = vec![0; CHUNK];
-        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            let is_over = match self.inspect(&buffer[..count]) {
-                Passage::Pass => self.to.write_all(&buffer[..count]).is_err(),
-                Passage::Drop => false,
-                Passage::Cut => true,
-            };
-            if is_over {
-                return self.give_up();
-            }
-        }
-        self.to.shutdown(Shutdown::Write);
-    }
-
-    /// Decides about bytes that the client has just sent or is about to receive.
-    fn inspect(&self, bytes: &[u8]) -> Passage {
-        let decide = |inspector: &Arc<dyn Inspector>| inspector.inspect(self.ends.number, self.origin, bytes);
-        self.ends.inspector.as_ref().map_or(Passage::Pass, decide)
-    }
-
-    /// Puts what it reads on the line, to be passed on when `half` is over and not before `first`.
-    fn read(&self, half: Duration, first: Instant) {
-        let mut buffer = vec![0; CHUNK];
-        let due = || (Instant::now() + half).max(first);
-        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            let passage = match self.origin {
-                PeerRole::Client => self.inspect(&buffer[..count]),
-                PeerRole::Server => Passage::Pass,
-            };
-            match passage {
-                Passage::Pass if !self.line.put(due(), &buffer[..count]) => return,
-                Passage::Pass | Passage::Drop => {}
-                Passage::Cut => return self.give_up(),
-            }
-        }
-        self.line.end(due());
-    }
-
-    /// Writes what the line holds, when it is due.
-    fn write(&self) {
-        while let Some(bytes) = self.line.take() {
-            let passage = match self.origin {
-                PeerRole::Client => Passage::Pass,
-                PeerRole::Server => self.inspect(&bytes),
-            };
-            let is_over = match passage {
-                Passage::Pass => self.to.write_all(&bytes).is_err(),
-                Passage::Drop => false,
-                Passage::Cut => true,
-            };
-            if is_over {
-                return self.give_up();
-            }
-        }
-        self.to.shutdown(Shutdown::Write);
-    }
-
-    /// Ends the connection, because the end that is written to is gone.
-    fn give_up(&self) {
-        self.line.break_off();
-        self.to.shutdown(Shutdown::Both);
-        self.from.shutdown(Shutdown::Both);
     }
 }
 

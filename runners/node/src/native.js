@@ -51,7 +51,7 @@ export const beside = (name) => join(programs, name);
 /** A package of the runner's private folder. One that is made for later versions of Node.js may crash, so it is not loaded. */
 export function load(name) {
   try {
-    const says = Number(/>=\s*(\d+)/.exec(packageOf(name.split("/")[0]).engines?.node)?.[1] ?? 0);
+    const says = Number(/>=\s*(\d+)/.exec(packageOf(/^(@[^/]+\/)?[^/]+/.exec(name)[0]).engines?.node)?.[1] ?? 0);
     const needs = Math.max(says, CRASHES[name] ?? 0);
     if (Number.parseInt(process.versions.node) < needs) {
       throw new Error(`it needs Node.js ${needs} or later, and this is ${process.versions.node}`);

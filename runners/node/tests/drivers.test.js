@@ -35,6 +35,9 @@ test("options of a URL that a driver does not have are refused", async () => {
   const job = (options) => ({ engine: "e", driver: "d", build: "system", tests: [], server: server(options) });
   const modules = [
     ["postgres/pg", "sslmode", "require"],
+    ["layers/kysely", "sslmode", "require"],
+    ["layers/knex", "sslmode", "require"],
+    ["layers/drizzle", "sslmode", "require"],
     ["mysql/mysql2", "ssl-mode", "REQUIRED"],
   ];
   for (const [module, known, mode] of modules) {

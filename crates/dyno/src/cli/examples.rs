@@ -46,6 +46,8 @@ pub const RERUN: &str = "Example: dyno rerun results/base.jsonl --out results/ag
 
 pub const CHALLENGE: &str = "Example: dyno challenge results/base.jsonl --runs 20 --trials 7";
 
+pub const CAUSES: &str = "Example: dyno causes results/base.jsonl --of sqlite,sqlite:wal --only 2";
+
 pub const IMPORT: &str = "\
 Examples:
   dyno import trips.csv --into trips.db

@@ -105,6 +105,10 @@ pub struct ProveArgs {
     /// Look again at what --keep kept in this folder
     #[arg(long, value_name = "FOLDER", hide = true)]
     pub again: Option<PathBuf>,
+    /// Look at it although another user can have written what is there: dyno mounts its disk, and the engine opens its
+    /// data [default: dyno asks if it runs on a terminal]
+    #[arg(long, requires = "again", hide = true)]
+    pub trust: bool,
     /// The storage that loses power: a disk with a real file system on it, or files that keep only what POSIX promises
     #[arg(long, value_enum, default_value_t = ProvedDevice::Disk)]
     pub device: ProvedDevice,

@@ -154,7 +154,7 @@ pub struct RunArgs {
 }
 
 /// The place and conditions of trials; none of it changes the work.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = PLACE)]
 pub struct PlaceArgs {
     /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]

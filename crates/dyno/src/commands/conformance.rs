@@ -7,7 +7,7 @@ use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 
-use super::outcome::{AsInput, Exit, print};
+use super::outcome::{AsInput, Exit, InputError, print};
 use crate::cli::ConformanceArgs;
 
 /// Checks the runner of each contender.
@@ -22,20 +22,37 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
         return faults(&contenders, &scratch);
     }
     let mut exit = Exit::Done;
+    let mut unchecked = Vec::new();
     for contender in &contenders {
-        if let Some(missing) = contender.missing() {
-            bail!(missing);
-        }
-        let report = conformance::check(contender, &scratch, &arguments.only)?;
-        if report.findings.is_empty() {
-            return Err(anyhow!("no duty holds the words '{}'", arguments.only.join("' or '"))).input();
-        }
-        print(&report.to_string())?;
-        if !report.is_passed() {
-            exit = Exit::Incomplete;
+        // One that cannot be checked keeps nothing from the others.
+        match check(contender, &scratch, &arguments.only) {
+            Ok(Exit::Done) => {}
+            Ok(_) => exit = Exit::Incomplete,
+            Err(error) if error.is::<InputError>() => return Err(error),
+            Err(error) => unchecked.push((&contender.label, error)),
         }
     }
-    Ok(exit)
+    let (count, all) = (unchecked.len(), contenders.len());
+    match unchecked.into_iter().next() {
+        None => Ok(exit),
+        Some((_, error)) if all == 1 => Err(error),
+        Some((label, error)) => {
+            bail!("{count} of {all} contenders could not be checked. The first: {label}: {error:#}")
+        }
+    }
+}
+
+/// Checks the runner of a contender and prints the report.
+fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Result<Exit> {
+    if let Some(missing) = contender.missing() {
+        bail!(missing);
+    }
+    let report = conformance::check(contender, scratch, only)?;
+    if report.findings.is_empty() {
+        return Err(anyhow!("no duty holds the words '{}'", only.join("' or '"))).input();
+    }
+    print(&report.to_string())?;
+    Ok(if report.is_passed() { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Prints what drivers do when the way to their server fails.

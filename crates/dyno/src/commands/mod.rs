@@ -48,6 +48,7 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Site(arguments) => site::execute(&arguments),
         Command::Rerun(arguments) => run::rerun(&arguments),
         Command::Challenge(arguments) => run::challenge(&arguments),
+        Command::Causes(arguments) => run::causes(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::ProveRecorder(arguments) => prove::record(&arguments),

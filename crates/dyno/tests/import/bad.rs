@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{import, names, query};
-use crate::common::Place;
+use crate::common::{Place, Result};
 
 #[test]
 fn a_database_that_would_be_gone_is_refused() {
@@ -293,4 +293,33 @@ fn crc(text: &[u8]) -> u32 {
         )
     };
     !text.iter().fold(u32::MAX, step)
+}
+
+#[test]
+fn a_pipe_that_would_be_read_twice_is_refused() {
+    let place = Place::new();
+    place.write("a.csv", "1,2\n3,4\n");
+    place.write("b.csv", "5,6\n7,8\n");
+    place.write("a.jsonl", "{\"a\":1}\n");
+    let bash = |command: &str| {
+        let program = env!("CARGO_BIN_EXE_dyno");
+        let line = format!("{program} import {command}");
+        let mut bash = Command::new("bash");
+        Result::from(bash.args(["-c", &line]).current_dir(place.path("")).output().unwrap())
+    };
+    bash("a.csv <(cat b.csv) --table t --into a.db").exits(2).says("can be read only once: --header or");
+    bash("a.csv <(cat b.csv) --table t --into a.db --no-header").exits(0).prints("4 rows");
+    let json = "a.jsonl <(echo '{\"a\":2}') --table t --into b.db";
+    bash(json).exits(2).says("can be read only once: name it as the first file");
+}
+
+#[test]
+fn a_byte_order_mark_of_the_other_order_is_no_text() {
+    let place = Place::new();
+    let big: Vec<u8> = "\u{feff}a,b\n1,2\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    fs::write(place.path("big.csv"), big).unwrap();
+    import(&place, "big.csv --encoding utf-16 --header --into a.db")
+        .exits(2)
+        .says("begins with the byte order mark of UTF-16BE");
+    import(&place, "big.csv --header --into a.db").exits(0).prints("1 row");
 }

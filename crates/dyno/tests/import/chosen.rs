@@ -118,6 +118,14 @@ fn rows_whose_key_is_there_are_skipped_or_updated() {
         query(&place.path("a.db"), "SELECT * FROM t"),
         json!([[1, 10, "a"], [2, 21, "b"], [3, 31, null]])
     );
+    // A row that another constraint refuses takes none of those before it with it.
+    query(&place.path("a.db"), "CREATE UNIQUE INDEX u ON t (x)");
+    place.write("other.csv", "id,x\n4,d\n1,b\n5,e\n");
+    let other =
+        "other.csv --table t --into a.db --append --on-conflict update --on-error reject --rejects r.csv";
+    import(&place, other).exits(3).prints("2 rows merged");
+    let ids = query(&place.path("a.db"), "SELECT id, x FROM t ORDER BY id");
+    assert_eq!(ids, json!([[1, "a"], [2, "b"], [3, null], [4, "d"], [5, "e"]]));
     load("--on-conflict update --key n").exits(2).says("ON CONFLICT clause does not match");
     import(&place, "t.csv --into b.db --on-conflict skip").exits(2).says("add --append");
 }

@@ -1,6 +1,7 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 
+use nix::unistd::Uid;
 use proptest::prelude::*;
 
 use super::*;
@@ -72,6 +73,45 @@ fn sockets_are_named_or_found() {
     assert_eq!(with("mysql://localhost", "root/run/mysqld/mysqld.sock"), "/run/mysqld/mysqld.sock");
     assert_eq!(with("mysql://localhost:3306", "root/run/mysqld/mysqld.sock"), "localhost");
     assert_eq!(with("mysql://db.example", "root/run/mysqld/mysqld.sock"), "db.example");
+}
+
+#[test]
+fn a_socket_that_another_user_made_in_a_shared_folder_is_passed_over() {
+    if !Uid::effective().is_root() {
+        eprintln!("not run: a file can be given to another user by root alone");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let engines = Registry::load(&Home::find().unwrap()).unwrap().servers();
+    let shared = home.path().join("root/tmp");
+    fs::create_dir_all(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let found = |url: &str| {
+        let around = PasswordEnvironment::for_test(home.path(), &[("PGPASSWORD", "secret")]);
+        let url = ServerUrl::parse_within(url, &engines, &around).unwrap();
+        (url.server.host, url.warnings.join("\n"))
+    };
+    for (url, place, socket) in [
+        ("postgres:///shop", "/tmp", "/tmp/.s.PGSQL.5432"),
+        ("mysql://localhost", "/tmp/mysql.sock", "/tmp/mysql.sock"),
+    ] {
+        let file = home.path().join(format!("root{socket}"));
+        fs::write(&file, "").unwrap();
+        assert_eq!(found(url), (place.into(), String::new()));
+        chown(&file, Some(12345), None).unwrap();
+        let (host, warned) = found(url);
+        assert_eq!(host, "localhost");
+        assert!(warned.contains(socket) && warned.contains("belongs to 12345"), "{warned}");
+        // A link of root's to what is another user's, and the other way round.
+        let other = home.path().join("other");
+        fs::rename(&file, &other).unwrap();
+        symlink(&other, &file).unwrap();
+        assert_eq!(found(url).0, "localhost");
+        chown(&other, Some(0), None).unwrap();
+        assert_eq!(found(url).0, place);
+        lchown(&file, Some(12345), None).unwrap();
+        assert_eq!(found(url).0, "localhost");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, chown, lchown, symlink};
 use std::os::unix::net::UnixListener;
 use std::thread;
 
@@ -22,7 +23,7 @@ fn a_file_is_replaced_and_keeps_its_mode_and_owner() {
     write(&path, "one").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
     if Uid::effective().is_root() {
-        std::os::unix::fs::chown(&path, Some(65534), Some(65534)).unwrap();
+        chown(&path, Some(65534), Some(65534)).unwrap();
     }
     let before = fs::metadata(&path).unwrap();
     write(&path, "two").unwrap();
@@ -98,6 +99,49 @@ fn what_became_a_device_meanwhile_is_not_replaced() {
     mkfifo(&path, Mode::S_IRWXU).unwrap();
     assert!(output.write(b"text").is_err());
     assert!(fs::symlink_metadata(&path).unwrap().file_type().is_fifo());
+}
+
+/// A file that is replaced is not written into, so that no link and no second name leads dyno elsewhere.
+#[test]
+fn what_a_strangers_folder_is_made_to_lead_to_gets_nothing() {
+    if !Uid::effective().is_root() {
+        return eprintln!("not run: another user's files need root");
+    }
+    let stranger = Some(65534);
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    chown(folder.path(), stranger, stranger).unwrap();
+    let path = folder.path().join("out");
+    let precious = other.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    fs::hard_link(&precious, &path).unwrap();
+    write(&path, "text").unwrap();
+    assert_eq!(
+        (fs::read_to_string(&path).unwrap(), fs::read_to_string(&precious).unwrap()),
+        ("text".into(), "precious".into())
+    );
+    // The link comes while dyno measures.
+    let mut output = Output::open(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    symlink(&precious, &path).unwrap();
+    lchown(&path, stranger, stranger).unwrap();
+    let said = format!("{:#}", output.write(b"text").unwrap_err());
+    assert!(said.contains("does not follow it"), "{said}");
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    // No new run file goes over their link either.
+    symlink(other.path(), folder.path().join("results")).unwrap();
+    lchown(folder.path().join("results"), stranger, stranger).unwrap();
+    assert!(Output::fresh(&folder.path().join("results"), "run", ".jsonl").is_err());
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_replaced_file_makes_no_program_run_as_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o4755)).unwrap();
+    write(&path, "new").unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o755);
 }
 
 #[test]

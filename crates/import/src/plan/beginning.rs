@@ -119,6 +119,7 @@ impl Beginning {
     /// The question, or a file cannot be read.
     pub fn check_later_headers(&self, request: &Request) -> Result<()> {
         for source in &request.more {
+            check_repeatable(source, "--header or --no-header says whether it names its columns")?;
             let opened = source.open(request.encoding)?;
             let (sample, skip) = (&opened.sample, lines_before(&mut opened.sample.read(), request.skip, "")?);
             let own = guess::records(&source.name(), sample, opened.whole, self.syntax, skip)?;
@@ -143,11 +144,25 @@ fn asked(source: &Source, question: &str) -> anyhow::Error {
     BadInput(anyhow!("{}: {question}", source.name())).into()
 }
 
+/// Refuses a pipe whose beginning would have to be read twice.
+///
+/// # Errors
+/// It is one; with what to do.
+fn check_repeatable(source: &Source, advice: &str) -> Result<()> {
+    match source.is_repeatable() {
+        true => Ok(()),
+        false => Err(BadInput(anyhow!("{} can be read only once: {advice}", source.name())).into()),
+    }
+}
+
 /// The keys of all lines of all files, as far as they can be read twice.
 fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>> {
     let (mut keys, mut known): (Vec<String>, HashSet<String>) = Default::default();
     for (place, source) in request.sources().enumerate() {
         let is_seen = place == 0 && (whole || !source.is_repeatable());
+        if place > 0 {
+            check_repeatable(source, "name it as the first file, or save it in one")?;
+        }
         let text: Box<dyn BufRead + Send> = match is_seen {
             true => Box::new(sample.read()),
             false => source.open(request.encoding)?.text,

@@ -37,7 +37,7 @@ impl Sqlite {
         }
         let feeding = Feeding {
             columns: table.columns.len(),
-            one_by_one: self.insertion(existing).one_by_one,
+            one_by_one: self.insertion(table, existing).one_by_one,
             counts: existing == Existing::Append && self.has_triggers(),
         };
         let inserted =

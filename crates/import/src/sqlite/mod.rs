@@ -92,7 +92,7 @@ impl Sqlite {
 
     /// The statements that are executed around the rows.
     fn schema(&self, table: &Table, existing: Existing) -> schema::Statements {
-        schema::statements(table, existing, &self.attached, self.insertion(existing))
+        schema::statements(table, existing, &self.attached, self.insertion(table, existing))
     }
 
     fn has_triggers(&self) -> bool {
@@ -105,14 +105,16 @@ impl Sqlite {
     /// table's triggers would have to follow it in place of their own OR clauses, and a row whose trigger fails would
     /// stay in the table. So with triggers each row is a statement and SQLite takes a refused one back; where the table
     /// itself says ON CONFLICT, OR ABORT keeps SQLite from losing a row by that. Of foreign keys SQLite judges a
-    /// statement as a whole, so there too each row is one.
-    fn insertion(&self, existing: Existing) -> Insertion {
+    /// statement as a whole, so there too each row is one. So it is where rows of the table get new values: SQLite takes
+    /// back the whole statement where one of those is refused, whatever the INSERT says (lang_UPSERT.html).
+    fn insertion(&self, table: &Table, existing: Existing) -> Insertion {
         let is_append = existing == Existing::Append;
         match is_append && self.has_triggers() {
             true if self.resolves_conflicts => Insertion { verb: "INSERT OR ABORT", one_by_one: true },
             true => Insertion { verb: "INSERT", one_by_one: true },
             false => {
-                let one_by_one = is_append && self.foreign_keys == ForeignKeys::Others;
+                let updates = table.merge.as_ref().is_some_and(|merge| merge.updates);
+                let one_by_one = updates || is_append && self.foreign_keys == ForeignKeys::Others;
                 Insertion { verb: "INSERT OR FAIL", one_by_one }
             }
         }

@@ -109,9 +109,24 @@ pub fn resolves_conflicts(connection: &Connection, table: &str) -> Result<bool> 
         "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = {} COLLATE NOCASE",
         literal(table)
     ))?;
-    let words: Vec<String> =
-        sql.unwrap_or_default().split_whitespace().map(str::to_ascii_uppercase).collect();
-    Ok(words.windows(2).any(|pair| pair[0].ends_with("ON") && pair[1].starts_with("CONFLICT")))
+    Ok(says_on_conflict(&sql.unwrap_or_default()))
+}
+
+/// True if a statement has the words ON CONFLICT, with white space and comments between them.
+fn says_on_conflict(sql: &str) -> bool {
+    let sql = sql.to_ascii_uppercase();
+    sql.match_indices("CONFLICT").any(|(at, _)| before_space(&sql[..at]).ends_with("ON"))
+}
+
+/// A text without the white space and the comments at its end.
+fn before_space(text: &str) -> &str {
+    let text = text.trim_end();
+    let line = text.rfind('\n').map_or(0, |end| end + 1);
+    let comment = match text.strip_suffix("*/") {
+        Some(inner) => inner.rfind("/*"),
+        None => text[line..].find("--").map(|begin| line + begin),
+    };
+    comment.map_or(text, |begin| before_space(&text[..begin]))
 }
 
 /// The foreign keys of a table.
@@ -268,5 +283,19 @@ mod tests {
         assert_eq!(lax("DECIMAL(8,2)"), Kind::Numeric);
         assert_eq!((lax(""), lax("BLOB")), (Kind::AsIs, Kind::AsIs));
         assert_eq!((lax("ANY"), affinity("any", true)), (Kind::Numeric, Kind::AsIs));
+    }
+
+    #[test]
+    fn on_conflict_is_found_behind_white_space_and_comments() {
+        for sql in [
+            "CREATE TABLE t (a UNIQUE ON CONFLICT REPLACE)",
+            "create table t (a unique on/**/conflict replace)",
+            "create table t (a unique on -- so\n /* and\nso */ conflict ignore)",
+        ] {
+            assert!(says_on_conflict(sql), "{sql}");
+        }
+        for sql in ["CREATE TABLE t (a UNIQUE, conflict TEXT)", "CREATE TABLE conflict (a)", ""] {
+            assert!(!says_on_conflict(sql), "{sql}");
+        }
     }
 }

@@ -22,8 +22,8 @@ pub use calibration::{keep_calibration, kept_calibration};
 pub use cpu::{Topology, allowed as allowed_cpus};
 pub(crate) use storage::chosen;
 pub use storage::storage;
-pub use syncs::cap;
 pub(crate) use syncs::{Kind, has_no_barriers, kind};
+pub use syncs::{cap, is_in_memory};
 pub use system::{available_memory, meminfo};
 
 /// Reads the facts now.

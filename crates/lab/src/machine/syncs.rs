@@ -43,6 +43,11 @@ pub(crate) fn has_no_barriers(storage: &Storage) -> bool {
     set("nobarrier") || is("barrier", "0") || is("fsync_mode", "nobarrier") || set("volatile")
 }
 
+/// Returns true if data there are in memory, where a sync is free.
+pub fn is_in_memory(storage: &Storage) -> bool {
+    kind(&storage.file_system) == Kind::Memory
+}
+
 /// The most that a commit can be said to survive on this storage, and why, where that is less than a power cut. What lies
 /// below a layer, behind a network or in a program is out of sight: dyno does not promise what it cannot see.
 pub fn cap(storage: &Storage) -> Option<(Level, &'static str)> {

@@ -1,16 +1,23 @@
 //! Keeps every file open that processes of dyno's open below some folders, so that what they delete can
 //! still be read: journals, logs, temporary files without a name.
+//!
+//! The folders of a server's data belong to its account, which may put a link in the place of a name at any moment. So
+//! each folder is held open, and no link in it is followed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use dyno_files::{open_found, open_unlinked};
 use dyno_launch::descendants;
+use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
 /// The interval between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -58,7 +65,7 @@ impl FileWatch {
     pub fn end(self) -> WatchedFiles {
         self.stop.store(true, Ordering::Relaxed);
         let (mut found, longest) = self.thread.join().unwrap_or((FoundFiles::new(), Duration::MAX));
-        self.folders.iter().for_each(|folder| walk(folder, &mut found));
+        self.folders.iter().for_each(|folder| walk(folder, folder, &mut found));
         let mut files: Vec<(PathBuf, File)> = found.into_values().collect();
         // In the order of their names: the numbers of files are given anew where one was deleted.
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -71,46 +78,49 @@ fn look(folders: &[PathBuf], found: &mut FoundFiles) {
         for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
             let Ok(target) = fs::read_link(entry.path()) else { continue };
             if folders.iter().any(|folder| target.starts_with(folder)) {
-                keep(&entry.path(), target, found);
+                look_at(&entry.path(), target, found);
             }
         }
     }
 }
 
-fn walk(folder: &Path, found: &mut FoundFiles) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+/// Keeps the file of a descriptor, which stays this file whatever becomes of its path.
+fn look_at(descriptor: &Path, path: PathBuf, found: &mut FoundFiles) {
+    let Ok(data) = fs::metadata(descriptor) else { return };
+    // To open a FIFO would wait, and to open it every millisecond takes time.
+    if data.is_file() && !found.contains_key(&(data.dev(), data.ino())) {
+        keep(open_found(descriptor), path, found);
+    }
+}
+
+/// Keeps the files in a folder that is reached by `at` and has a path.
+fn walk(at: &Path, path: &Path, found: &mut FoundFiles) {
+    let held = OpenOptions::new().read(true).custom_flags(O_DIRECTORY | O_NOFOLLOW).open(at);
+    let Ok(held) = held else { return };
+    let within = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    for entry in fs::read_dir(&within).into_iter().flatten().flatten() {
+        let (at, path) = (within.join(entry.file_name()), path.join(entry.file_name()));
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
-            Ok(kind) if kind.is_file() => {
-                keep(&entry.path(), entry.path(), found);
-                // Some engines make a file under another name and rename it: the last name is the one to report.
-                if let Ok(data) = entry.metadata()
-                    && let Some((path, _)) = found.get_mut(&(data.dev(), data.ino()))
-                {
-                    *path = entry.path();
-                }
-            }
+            Ok(kind) if kind.is_dir() => walk(&at, &path, found),
+            Ok(kind) if kind.is_file() => keep(open_unlinked(&at), path, found),
             _ => {}
         }
     }
 }
 
-/// Opens a file that is not kept yet.
-fn keep(at: &Path, path: PathBuf, found: &mut FoundFiles) {
-    let Ok(data) = fs::metadata(at) else { return };
-    // The server's account may exchange it for a FIFO after this look, so the open does not wait for one.
-    if data.is_file()
-        && !found.contains_key(&(data.dev(), data.ino()))
-        && let Ok(file) = dyno_files::open_found(at)
+/// Keeps a file. Some engines make one under another name and rename it: the last name is the one to report.
+fn keep(file: io::Result<File>, path: PathBuf, found: &mut FoundFiles) {
+    if let Ok(file) = file
         && let Ok(data) = file.metadata()
     {
-        found.insert((data.dev(), data.ino()), (path, file));
+        found.entry((data.dev(), data.ino())).or_insert_with(|| (PathBuf::new(), file)).0 = path;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
+    use std::os::unix::fs::symlink;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -143,5 +153,25 @@ mod tests {
             })
             .collect();
         assert!(texts.contains(&"secret\n".to_owned()) && texts.contains(&"there".to_owned()), "{texts:?}");
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir_all(path("data/inner")).unwrap();
+        fs::create_dir(path("other")).unwrap();
+        fs::write(path("data/inner/file"), "data").unwrap();
+        fs::write(path("other/precious"), "private").unwrap();
+        for (target, link) in [("other", "data/folder"), ("other/precious", "data/file"), ("other", "link")] {
+            symlink(path(target), path(link)).unwrap();
+        }
+        let names = |folder: &str| {
+            let files = FileWatch::begin(vec![path(folder)]).end().files;
+            files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        assert_eq!(names("data"), [path("data/inner/file")]);
+        // As if the link had taken the folder's place a moment ago.
+        assert!(names("link").is_empty());
     }
 }

@@ -6,6 +6,7 @@
 
 mod callgrind;
 mod kernel;
+mod profile;
 mod strace;
 
 use std::collections::BTreeMap;
@@ -15,9 +16,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::Contender;
-use dyno_protocol::Sample;
+use dyno_record::{FunctionCounts, Run};
 
-use crate::trial::TrialOptions;
+use crate::trial::{Trial, TrialOptions};
 
 /// The trials of each contender for each counter: more than one, so that a count that does not repeat is seen.
 pub(super) const PASSES: u32 = 2;
@@ -25,9 +26,25 @@ pub(super) const PASSES: u32 = 2;
 const SLOWER: u32 = 100;
 /// The variable by which the runner learns what counts.
 const COUNTER: &str = "DYNO_COUNTS";
+/// The name of the copy of a contender's library, in the folder of the counter's files.
+const COPY: &str = "build.so";
 
 /// The events of a section, by name.
 type EventCounts = BTreeMap<String, u64>;
+
+/// The counts of a section.
+#[derive(Debug, Default, PartialEq)]
+struct CountedSection {
+    counts: EventCounts,
+    /// The functions that it executed; none if the counter does not see them.
+    functions: Option<FunctionCounts>,
+}
+
+impl From<EventCounts> for CountedSection {
+    fn from(counts: EventCounts) -> CountedSection {
+        CountedSection { counts, functions: None }
+    }
+}
 
 /// The counter of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +106,7 @@ impl Counter {
     pub(super) fn around(self, contender: &Contender, folder: &Path) -> Result<Contender> {
         let mut contender = contender.clone();
         if let Some(library) = contender.library() {
-            let copy = folder.join("build.so");
+            let copy = folder.join(COPY);
             fs::copy(&library, &copy).with_context(|| format!("cannot copy {}", library.display()))?;
             contender = contender.with_library(copy);
         }
@@ -117,27 +134,41 @@ impl Counter {
         }
     }
 
-    /// Adds to the samples of a trial what was counted in their sections. A runner may time sections before those of
+    /// Adds to a trial what was counted in the sections of its samples. A runner may time sections before those of
     /// its samples.
     ///
     /// # Errors
     /// Fewer sections were counted than there are samples.
-    pub(super) fn add(self, samples: &mut [Sample], folder: &Path) -> Result<()> {
+    pub(super) fn add(self, trial: &mut Trial, folder: &Path) -> Result<()> {
         let file = folder.join("counts");
-        let sections = match self {
+        let counted = |sections: Vec<EventCounts>| sections.into_iter().map(CountedSection::from).collect();
+        let sections: Vec<CountedSection> = match self {
             Counter::Callgrind => callgrind::sections(&file),
-            Counter::Strace => strace::sections(&file)?,
-            Counter::Kernel => kernel::sections(&file)?,
+            Counter::Strace => counted(strace::sections(&file)?),
+            Counter::Kernel => counted(kernel::sections(&file)?),
         };
+        let samples = &mut trial.samples;
         let early = sections.len().checked_sub(samples.len());
         let early = early.with_context(|| {
             format!("its runner marks {} of {} sections to be counted", sections.len(), samples.len())
         })?;
-        for (sample, counts) in samples.iter_mut().zip(sections.into_iter().skip(early)) {
-            sample.section.counts.extend(counts);
+        for (sample, section) in samples.iter_mut().zip(sections.into_iter().skip(early)) {
+            sample.section.counts.extend(section.counts);
+            trial.functions.push(section.functions);
         }
         Ok(())
     }
+}
+
+/// True if the functions of a contender's trial belong into the record: another build of its engine takes part, so that
+/// their differences can be shown, and no trial before has them.
+pub(super) fn wants_functions(run: &Run, index: usize) -> bool {
+    let contender = &run.contenders[index];
+    let mut others = run.shown_contenders().map(|(_, other)| other);
+    let mut own = run.trials.iter().filter(|trial| trial.contender == index);
+    contender.named
+        && others.any(|other| other.is_other_build_of(contender))
+        && !own.any(|trial| trial.samples.iter().any(|sample| sample.functions.is_some()))
 }
 
 /// Checks that programs are here that something needs, each with the package that has it.

@@ -7,6 +7,7 @@ use dyno_engine::proofs::Proofs;
 use dyno_protocol::{Sample, Value};
 use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TimeBudget, TrialRecord};
 
+use super::counting::wants_functions;
 use super::sustain::{RateSearch, sought};
 use super::{MAX_FAILURES, Runner, State, TrialSlot, TrialStep};
 use crate::around::Readings;
@@ -72,6 +73,10 @@ impl Runner<'_> {
         let reported = trial.samples.into_iter().zip(answers);
         let mut samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
         samples.iter_mut().for_each(|sample| sample.budget = self.budget(&trial.looks, &sample.sample));
+        if wants_functions(run, index) {
+            let functions = samples.iter_mut().zip(trial.functions);
+            functions.for_each(|(sample, functions)| sample.functions = functions);
+        }
         let TrialSlot { block, latency, counter, watched, began_ns } = when;
         let (others, agents) = (trial.others, trial.agents);
         let record = TrialRecord {
@@ -130,6 +135,7 @@ impl Runner<'_> {
                 slices: cut.map(|cut| cut.slices),
                 beat_ns: cut.and_then(|cut| cut.beat_ns),
                 budget: None,
+                functions: None,
                 sample,
             }
         });

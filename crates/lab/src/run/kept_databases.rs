@@ -4,13 +4,14 @@
 //! its end they are handed over to the user.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno_engine::ScratchServer;
+use dyno_files::{FreshFolder, open_unlinked};
 use dyno_plan::Plan;
 
 use crate::scratch::Scratch;
@@ -75,8 +76,8 @@ impl KeptDatabases {
         Ok(())
     }
 
-    /// Moves the folders into a new one below `parent`, whose name begins with `stem`. Returns where the databases are,
-    /// by contender.
+    /// Moves the folders into a new one below `parent`, whose name begins with `stem` and which only its owner may enter.
+    /// Returns where the databases are, by contender.
     ///
     /// # Errors
     /// There is no room for them, or no folder can be made.
@@ -86,23 +87,18 @@ impl KeptDatabases {
             let Place::Folder(folder) = place else { continue };
             let target = match &target {
                 Some(target) => target,
-                None => target.insert(new_folder(parent, stem)?),
+                None => target.insert(FreshFolder::make(parent, stem).with_context(|| {
+                    format!("cannot make a folder for databases in {}", parent.display())
+                })?),
             };
-            let own = target.join(name(index, &plan.contenders[index].label));
-            hand_over(folder, &own)
+            let name = name(index, &plan.contenders[index].label);
+            let own = target.path().join(&name);
+            hand_over(folder, &target.within(&name))
                 .with_context(|| format!("cannot move a database to {}", own.display()))?;
             *place = Place::Folder(own);
         }
         Ok(self.places)
     }
-}
-
-/// A new folder that only its owner may enter.
-fn new_folder(parent: &Path, stem: &str) -> Result<PathBuf> {
-    let folder = dyno_files::fresh_folder(parent, stem)
-        .with_context(|| format!("cannot make a folder for databases in {}", parent.display()))?;
-    fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-    Ok(folder)
 }
 
 /// The name of a contender's folder.
@@ -133,10 +129,19 @@ fn copy(folder: &Path, to: &Path) -> Result<()> {
         if kind.is_dir() {
             copy(&entry.path(), &own)?;
         } else if kind.is_file() {
-            fs::copy(entry.path(), &own).with_context(|| format!("cannot write {}", own.display()))?;
+            let name = entry.file_name();
+            copy_file(&entry.path(), &own)
+                .with_context(|| format!("cannot copy {}", Path::new(&name).display()))?;
         }
     }
     Ok(())
+}
+
+fn copy_file(file: &Path, to: &Path) -> io::Result<()> {
+    let mut source = open_unlinked(file)?;
+    let mode = source.metadata()?.permissions().mode() & 0o777;
+    let mut copy = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
+    io::copy(&mut source, &mut copy).map(drop)
 }
 
 #[cfg(test)]

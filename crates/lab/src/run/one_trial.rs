@@ -14,6 +14,7 @@ use super::plans::PlanTests;
 use super::sustain::RateSearch;
 use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
+use crate::placement;
 use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
 impl Runner<'_> {
@@ -83,6 +84,7 @@ impl Runner<'_> {
             Some((counter, folder)) => (counter.around(contender, folder)?, counter.options(self.conduct)),
             None => (contender.clone(), TrialOptions { watches: when.watched, ..self.conduct.clone() }),
         };
+        let conduct = TrialOptions { placement: placement::of(&contender, &conduct.placement), ..conduct };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
         let seeking = self.seek(run, index, when.block, &mut job)?;
@@ -141,7 +143,7 @@ impl Runner<'_> {
             hello.build.clone_from(&known.build);
         }
         if trial.outcome == Outcome::Finished
-            && let Err(error) = counter.add(&mut trial.samples, folder)
+            && let Err(error) = counter.add(trial, folder)
         {
             let (label, events) = (&known.label, counter.events());
             self.observer.warn(&format!("a trial of {label} has no {events}: {error:#}"));

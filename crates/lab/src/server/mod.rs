@@ -12,6 +12,7 @@
 //! network; a server that runs already is never started, stopped or looked at.
 
 mod account;
+mod cache;
 mod cluster;
 mod commands;
 mod copy;

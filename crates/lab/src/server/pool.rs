@@ -7,7 +7,6 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use dyno_engine::Memory;
 use dyno_launch::Interrupts;
 use dyno_protocol::{Secret, Setting};
 use dyno_record::{ClusterShape, Placement};
@@ -98,7 +97,8 @@ impl ServerPool {
             Some(kept) => kept,
             None => {
                 let nodes = shape.map_or(1, |shape| u64::from(shape.nodes));
-                let memory = memory(&installation.start.memory, settings) * nodes;
+                let asked = installation.start.memory.asked(settings);
+                let memory = asked.saturating_add(OVERHEAD) * nodes;
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
                 let order = ClusterOrder { installation, settings, key, shape, place, placement, interrupts };
@@ -137,49 +137,5 @@ impl ServerPool {
 
     fn taken(&self) -> u64 {
         self.servers.iter().map(|kept| kept.memory).sum()
-    }
-}
-
-/// A rough upper bound of the memory of a server with these settings, in bytes.
-fn memory(cache: &Memory, settings: &[Setting]) -> u64 {
-    let mut named = settings.iter().rev().filter(|setting| setting.name == cache.setting);
-    let bytes = named.find_map(|setting| bytes(&setting.value, cache.unit));
-    bytes.unwrap_or(cache.usual).saturating_add(OVERHEAD)
-}
-
-/// A size as PostgreSQL (`128MB`) and MySQL (`1G`) write it, in bytes.
-fn bytes(text: &str, unit: u64) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let factor = match text[digits..].trim().to_ascii_lowercase().as_str() {
-        "" => unit,
-        "b" => 1,
-        "k" | "kb" => 1 << 10,
-        "m" | "mb" => 1 << 20,
-        "g" | "gb" => 1 << 30,
-        "t" | "tb" => 1 << 40,
-        _ => return None,
-    };
-    number.checked_mul(factor)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_worked_out_from_the_settings() {
-        let caches = [("shared_buffers", 8192), ("innodb_buffer_pool_size", 1)];
-        let with = |name: &str, value: &str| {
-            let settings = [Setting { name: name.into(), value: value.into() }];
-            let (setting, unit) = caches.into_iter().find(|(known, _)| *known == name).unwrap_or(caches[0]);
-            memory(&Memory { setting: setting.into(), unit, usual: 1 << 20 }, &settings) - OVERHEAD
-        };
-        assert_eq!(with("shared_buffers", "256MB"), 256 << 20);
-        assert_eq!(with("shared_buffers", "16384"), 128 << 20);
-        assert_eq!(with("innodb_buffer_pool_size", "2G"), 2 << 30);
-        assert_eq!(with("innodb_buffer_pool_size", "1048576"), 1 << 20);
-        assert_eq!(with("work_mem", "1GB"), 1 << 20);
-        assert_eq!(with("shared_buffers", "much"), 1 << 20);
     }
 }

@@ -18,14 +18,17 @@ use nix::libc::{self, c_int, key_t};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
+use super::cache::{self, cache_folder, existing_folder};
 use super::process::read_owned;
-use super::template::cache_folder;
 
 /// The folder of the files and the beginning of their names.
 const FILES: &str = "/dev/shm/PostgreSQL.";
 /// The folder of notes in the cache, and the end of their names.
 const NOTES: &str = "segments";
 const ENDING: &str = ".json";
+/// A note is shorter, and so is a control segment, in bytes.
+const LONGEST_NOTE: u64 = 1 << 16;
+const LONGEST_SEGMENT: u64 = 1 << 26;
 /// The number of attempts at the removal.
 const TRIES: u32 = 200;
 
@@ -38,6 +41,7 @@ pub struct Segments {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Found {
     /// The number of the control segment.
     control: Option<u32>,
@@ -93,8 +97,8 @@ impl Found {
         if !self.owns(&path) {
             return true;
         }
-        let read =
-            dyno_files::open_unlinked(path.as_ref()).and_then(|mut file| file.read_to_end(&mut numbers));
+        let read = dyno_files::open_unlinked(path.as_ref())
+            .and_then(|file| file.take(LONGEST_SEGMENT).read_to_end(&mut numbers));
         // The position of the numbers depends on the version; in every version they are aligned.
         for number in numbers.as_chunks::<4>().0.iter().filter(|_| read.is_ok()) {
             let number = u32::from_ne_bytes(*number);
@@ -137,16 +141,24 @@ fn remove_interlock(key: key_t, number: c_int, user: Option<u32>) -> bool {
 
 /// Removes what the servers of dead runs left.
 pub fn sweep() {
-    let Some(folder) = folder() else { return };
+    if let Some(folder) = existing_folder(NOTES) {
+        sweep_notes(&folder);
+    }
+}
+
+/// Follows the notes of dead runs and removes those that are done. What is no note of this user's stays.
+fn sweep_notes(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        let is_note = path.to_str().is_some_and(|path| path.ends_with(ENDING));
+        if !path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+            continue;
+        }
         let Ok(file) = dyno_files::open_own(&path) else { continue };
-        if is_note && file.try_lock().is_ok() {
-            let found: Option<Found> = serde_json::from_reader(&file).ok();
-            if found.is_none_or(|found| found.remove()) {
-                let _ = fs::remove_file(path);
-            }
+        if file.try_lock().is_ok()
+            && let Ok(found) = serde_json::from_reader::<_, Found>((&file).take(LONGEST_NOTE))
+            && found.remove()
+        {
+            let _ = fs::remove_file(path);
         }
     }
 }
@@ -154,8 +166,8 @@ pub fn sweep() {
 /// Writes down the segments for the next dyno. A note has its name only once it is whole and locked: one that is
 /// found unlocked is a dead run's.
 fn note(found: &Found) -> Result<(TempPath, File)> {
-    let folder = folder().context("there is no cache")?;
-    fs::create_dir_all(&folder)?;
+    let folder = cache_folder(NOTES).context("there is no cache")?;
+    cache::make(&folder)?;
     let mut new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder)?;
     new.as_file().lock()?;
     new.write_all(&serde_json::to_vec(found)?)?;
@@ -165,6 +177,37 @@ fn note(found: &Found) -> Result<(TempPath, File)> {
     Ok((TempPath::try_from_path(named)?, file))
 }
 
-fn folder() -> Option<PathBuf> {
-    Some(cache_folder()?.with_file_name(NOTES))
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::chown;
+
+    use nix::unistd::Uid;
+
+    use super::*;
+
+    #[test]
+    fn only_notes_of_this_user_are_followed_and_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        let note = serde_json::to_string(&Found::default()).unwrap();
+        for name in ["done.json", "held.json", "theirs.json", "done.txt"] {
+            fs::write(path(name), &note).unwrap();
+        }
+        fs::write(path("other.json"), "{\"list\": 1}").unwrap();
+        // A note ends long before its length does.
+        fs::write(path("long.json"), " ".repeat(LONGEST_NOTE as usize) + &note).unwrap();
+        let held = File::open(path("held.json")).unwrap();
+        held.lock().unwrap();
+        let is_root = Uid::effective().is_root();
+        if is_root {
+            chown(path("theirs.json"), Some(65534), Some(65534)).unwrap();
+        }
+        sweep_notes(place.path());
+        let mut left: Vec<_> =
+            fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        let mut wanted = vec!["done.txt", "held.json", "long.json", "other.json"];
+        wanted.extend(is_root.then_some("theirs.json"));
+        assert_eq!(left, wanted);
+    }
 }

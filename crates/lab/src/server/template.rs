@@ -2,9 +2,9 @@
 //!
 //! Making one takes an engine a second or more. They are kept in the user's cache, by engine, version,
 //! program and the arguments they were made with. A new one appears there by a rename, so that two dynos
-//! at once are safe. The cache may be removed at any time; one that cannot be written is done without.
+//! at once are safe. The cache may be removed at any time; one that cannot be written, or that another user could
+//! change, is done without.
 
-use std::env;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -20,6 +20,7 @@ use dyno_protocol::Setting;
 use nix::sys::signal::Signal;
 
 use super::account::Account;
+use super::cache;
 use super::commands::init_command;
 use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
@@ -27,12 +28,16 @@ use super::installation::Installation;
 use super::process::{self, tail};
 use crate::scratch::{self, Scratch};
 
+/// The folder of kept folders in the cache.
+const CACHE: &str = "servers";
 /// The data within a folder of the cache.
 const DATA: &str = "data";
 /// The time limit for making one: it may be a large one on a slow disk.
 const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(300);
 /// The name of the file that states in full what the data were made from: the folder's name is only a digest of it.
 const KEY: &str = "key";
+/// The length of a file of this name, in bytes, is less.
+const LONGEST_KEY: u64 = 1 << 20;
 
 /// Makes the data folder of a server and lets it come to rest, so that no trial pays for writing it.
 ///
@@ -65,14 +70,14 @@ fn obtain(
 ) -> Result<PathBuf> {
     let arguments = installation.start.init_arguments(settings, &installation.version);
     let key = key(installation, &arguments);
-    let cache = cache_folder();
+    let cache = cache::cache_folder(CACHE);
     if let Some(cache) = &cache {
         // A dyno that was killed while it kept one left folders behind.
         scratch::sweep(cache);
     }
     let place = cache.map(|cache| cache.join(name(installation, &key)));
     if let Some(place) = &place
-        && fs::read_to_string(place.join(KEY)).is_ok_and(|found| found == key)
+        && dyno_files::read_own(&place.join(KEY), LONGEST_KEY).is_ok_and(|found| found == key)
     {
         return Ok(place.join(DATA));
     }
@@ -112,7 +117,7 @@ fn make(
 /// to get here sweeps.
 fn keep(made: &Path, key: &str, place: &Path) -> Result<()> {
     let cache = place.parent().context("the cache is in no folder")?;
-    fs::create_dir_all(cache)?;
+    cache::make(cache)?;
     let scratch = Scratch::create(cache)?;
     let new = scratch.trial()?;
     copy_folder(made, &new.path().join(DATA), None, Zeros::Skipped)?;
@@ -122,13 +127,6 @@ fn keep(made: &Path, key: &str, place: &Path) -> Result<()> {
     // Another dyno may have been quicker; a folder that is not empty is never replaced.
     fs::rename(new.path(), place)?;
     Ok(())
-}
-
-/// The folder of kept folders; `None` without a home.
-pub fn cache_folder() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    cache.is_absolute().then(|| cache.join("dyno").join("servers"))
 }
 
 /// Everything that what a data folder holds may depend on.

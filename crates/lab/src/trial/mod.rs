@@ -23,7 +23,7 @@ use dyno_engine::Contender;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
 use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
-use dyno_record::{AgentShare, Answer, Others, Placement, Sharing, StatementPlan};
+use dyno_record::{AgentShare, Answer, FunctionCounts, Others, Placement, Sharing, StatementPlan};
 
 use crate::around::{ActivityMonitor, Readings};
 use crate::content::Mapped;
@@ -61,6 +61,8 @@ pub struct Trial {
     pub(crate) plans: Vec<StatementPlan>,
     /// The looks at its threads and its server's, where dyno took some.
     pub(crate) looks: Looks,
+    /// The functions that each sample executed, in the order of the samples, where they were counted.
+    pub(crate) functions: Vec<Option<FunctionCounts>>,
     /// Its ending.
     pub outcome: Outcome,
     /// True if the runner may have reached its engine: it greeted, or it ended without a word about why it did not.

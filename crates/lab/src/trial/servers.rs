@@ -9,11 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use dyno_engine::{Contender, Protocol, ScratchServer};
 use dyno_launch::Interrupts;
-use dyno_record::{Placement, Sharing};
+use dyno_record::{Neutralised, Placement, Sharing, Suspect};
 use dyno_wire::{Inspector, WireProtocol};
 
 use super::network::Network;
 use crate::file_system::Mounted;
+use crate::placement;
+use crate::scratch::Scratch;
 use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
 
 /// A server that clients reach through a proxy which an inspector sees, as long as this is kept.
@@ -58,6 +60,10 @@ pub struct Servers {
     /// Those on the encrypted file system, which goes after them.
     encrypted_pool: Option<ServerPool>,
     mounted: Option<Mounted>,
+    /// Those of contenders of which a suspect is neutralised.
+    neutral_pools: BTreeMap<Suspect, ServerPool>,
+    /// The folder in memory for data of these, which goes after their servers.
+    memory: Option<Scratch>,
     /// By the contender's label: looking for one asks programs for their version.
     installations: BTreeMap<String, Installation>,
     scratch: String,
@@ -80,6 +86,8 @@ impl Servers {
             pool: ServerPool::new(place.clone(), placement.clone()),
             encrypted_pool: None,
             mounted: None,
+            neutral_pools: BTreeMap::new(),
+            memory: None,
             installations: BTreeMap::new(),
             scratch: scratch_name(),
             versions: BTreeMap::new(),
@@ -100,22 +108,38 @@ impl Servers {
     }
 
     /// The folder, of the run's own, in which a contender's data go: the temporary one, or an encrypted file system
-    /// that is mounted in it.
+    /// that is mounted in it; one in memory where the disk is neutralised.
     ///
     /// # Errors
-    /// The file system cannot be mounted.
+    /// The file system cannot be mounted, or the folder in memory cannot be made.
     pub fn place(&mut self, contender: &Contender) -> Result<PathBuf> {
+        if let Some(Neutralised::Disk { folder }) = &contender.neutralised {
+            return self.in_memory(Path::new(folder));
+        }
         if contender.file_system.is_none() {
             return Ok(self.place.clone());
         }
         self.mounted(contender).map(|mounted| mounted.clear().to_owned())
     }
 
+    /// The run's folder in a folder in memory.
+    fn in_memory(&mut self, folder: &Path) -> Result<PathBuf> {
+        let scratch = match self.memory.take() {
+            Some(scratch) => scratch,
+            None => Scratch::create_or(folder, "no trial can be without the disk there")?,
+        };
+        Ok(self.memory.insert(scratch).folder().to_owned())
+    }
+
     /// The same for a contender's server. An encrypted file system lies deeper than the temporary folder, which the
     /// server's account must be able to enter too.
     fn server_place(&mut self, contender: &Contender, installation: &Installation) -> Result<PathBuf> {
         installation.admit(&self.place)?;
-        self.place(contender)
+        let place = self.place(contender)?;
+        if self.memory.is_some() && contender.neutralised.is_some() {
+            installation.admit(&place)?;
+        }
+        Ok(place)
     }
 
     /// The encrypted file system of a contender that asks for one.
@@ -168,12 +192,12 @@ impl Servers {
         }
         let installation = self.installation(contender)?.clone();
         let place = self.server_place(contender, &installation)?;
-        let pool = match contender.file_system {
-            None => &mut self.pool,
-            Some(_) => {
-                let new = || ServerPool::new(place, self.placement.clone()).obeying(&self.interrupts);
-                self.encrypted_pool.get_or_insert_with(new)
-            }
+        let placement = placement::of(contender, &self.placement);
+        let new = || ServerPool::new(place, placement).obeying(&self.interrupts);
+        let pool = match (&contender.neutralised, contender.file_system) {
+            (Some(how), _) => self.neutral_pools.entry(how.suspect()).or_insert_with(new),
+            (None, None) => &mut self.pool,
+            (None, Some(_)) => self.encrypted_pool.get_or_insert_with(new),
         };
         let (settings, key) = (&contender.settings, contender.engine_key());
         let cluster = pool.cluster(&installation, settings, contender.cluster, key)?;
@@ -231,9 +255,10 @@ impl Servers {
     /// connection cannot report it.
     pub fn death(&mut self, contender: &Contender) -> Option<String> {
         let installation = self.installations.get(&contender.label)?;
-        let pool = match contender.file_system {
-            None => &mut self.pool,
-            Some(_) => self.encrypted_pool.as_mut()?,
+        let pool = match (&contender.neutralised, contender.file_system) {
+            (Some(how), _) => self.neutral_pools.get_mut(&how.suspect())?,
+            (None, None) => &mut self.pool,
+            (None, Some(_)) => self.encrypted_pool.as_mut()?,
         };
         pool.death(installation, &contender.settings, contender.cluster)
     }

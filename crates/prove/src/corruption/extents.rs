@@ -1,6 +1,6 @@
 //! The blocks of files on their disk, as the file system reports them (FIEMAP).
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::libc;
 
 use crate::disk::faults::BLOCK;
+use crate::held::{Found, HeldFolder};
 
 /// The request `FS_IOC_FIEMAP` of `linux/fs.h`.
 const FIEMAP: libc::Ioctl = 0xC020_660B;
@@ -58,19 +59,21 @@ pub struct Block {
 /// none.
 pub fn blocks(folder: &Path) -> Vec<Block> {
     let mut blocks = Vec::new();
-    add(folder, Path::new(""), &mut blocks);
+    if let Ok(folder) = HeldFolder::open(folder) {
+        add(&folder, Path::new(""), &mut blocks);
+    }
     blocks.sort_by(|one, other| (&one.file, one.in_file).cmp(&(&other.file, other.in_file)));
     blocks
 }
 
-fn add(folder: &Path, within: &Path, blocks: &mut Vec<Block>) {
-    for entry in fs::read_dir(folder.join(within)).into_iter().flatten().flatten() {
-        let path = within.join(entry.file_name());
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => add(folder, &path, blocks),
-            Ok(kind) if kind.is_file() => {
-                let Ok(file) = File::open(folder.join(&path)) else { continue };
-                let length = file.metadata().map_or(0, |data| data.len());
+/// Adds the blocks of a folder. It may belong to the account of a server, so it is held open, and no link is followed.
+fn add(folder: &HeldFolder, within: &Path, blocks: &mut Vec<Block>) {
+    for name in folder.names().unwrap_or_default() {
+        let path = within.join(&name);
+        match folder.find(&name) {
+            Ok((Found::Folder(inner), _)) => add(&inner, &path, blocks),
+            Ok((Found::File(file), about)) => {
+                let length = about.len();
                 for Extent { logical, physical, length: many, .. } in extents(&file) {
                     let inside =
                         (0..many).step_by(BLOCK as usize).filter(|part| logical + part + BLOCK <= length);

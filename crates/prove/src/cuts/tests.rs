@@ -38,7 +38,7 @@ fn sectors(content: &Content) -> Vec<u8> {
     let Content::Disk(image) = content else { panic!("it is no disk") };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("disk");
-    image.write(&path).unwrap();
+    image.write(&std::fs::File::create(&path).unwrap()).unwrap();
     let mut bytes = std::fs::read(path).unwrap();
     bytes.resize(SECTORS as usize * SECTOR, 0);
     let whole = |sector: &[u8]| {

@@ -54,7 +54,8 @@ impl Disk {
         folder: &Path,
     ) -> Result<Disk> {
         let (file, log) = (place.join("disk"), place.join("log"));
-        content.write(&file)?;
+        let write = || content.write(&File::create_new(&file)?);
+        write().with_context(|| format!("cannot write the disk {}", file.display()))?;
         let arguments = (file.as_path(), fault.map(|fault| fault.to_string()));
         let served = Served::new(program, place.join("served"), log, "", arguments)?;
         let mut disk = Disk { mounted: None, served };

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use dyno_launch::Interrupts;
+use nix::unistd::Uid;
 
 use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::{Line, words};
@@ -77,6 +78,11 @@ impl Subject for Program {
     }
 
     fn before(&self) -> Option<u64> {
+        None
+    }
+
+    // Its commands may change to another account.
+    fn accounts(&self) -> Option<Vec<Uid>> {
         None
     }
 

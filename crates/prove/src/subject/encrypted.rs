@@ -8,6 +8,7 @@ use anyhow::Result;
 use dyno_engine::Key;
 use dyno_lab::file_system::Mounted;
 use dyno_record::Placement;
+use nix::unistd::Uid;
 
 use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::Line;
@@ -52,6 +53,10 @@ impl Subject for Encrypted {
 
     fn before(&self) -> Option<u64> {
         self.inner.before()
+    }
+
+    fn accounts(&self) -> Option<Vec<Uid>> {
+        self.inner.accounts()
     }
 
     fn can_go_on(&self) -> bool {

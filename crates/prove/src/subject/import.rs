@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use dyno_engine::Protocol;
 use dyno_launch::environment;
 use dyno_protocol::{Server, Value};
+use nix::unistd::Uid;
 
 use super::link::Link;
 use super::{Contents, Embedded, PrivateSubject, Subject, WorkMode, WorkOutcome, data};
@@ -255,6 +256,10 @@ impl Subject for ServerImport {
 
     fn before(&self) -> Option<u64> {
         Some(BEFORE)
+    }
+
+    fn accounts(&self) -> Option<Vec<Uid>> {
+        self.server.accounts()
     }
 
     fn can_be_watched(&self) -> bool {

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use nix::unistd::Uid;
 
 use crate::calls::CallWatch;
 use crate::history::Line;
@@ -113,6 +114,11 @@ pub trait Subject {
 
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;
+
+    /// The accounts that own its files; `None` if these are its own affair.
+    fn accounts(&self) -> Option<Vec<Uid>> {
+        Some(vec![Uid::effective()])
+    }
 
     /// True if it can be traced while it works: it makes its commits in a process that waits for a signal to begin.
     fn can_be_watched(&self) -> bool {

@@ -19,13 +19,14 @@ use dyno_launch::Interrupts;
 use dyno_protocol::{Build, Server, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::Signal;
+use nix::unistd::Uid;
 
 use super::link::Link;
 use super::{Contents, Subject, UPKEEP, WorkMode, WorkOutcome, data};
 use crate::history::{Line, words};
 use crate::phase::PhaseMarker;
 pub use folder::keep;
-use folder::left;
+use folder::{accounts, left};
 
 /// The database on servers of MySQL's kind, which have none for everybody.
 pub const DATABASE: &str = "dyno_proof";
@@ -277,6 +278,10 @@ impl Subject for PrivateSubject {
 
     fn before(&self) -> Option<u64> {
         Some(FIRST)
+    }
+
+    fn accounts(&self) -> Option<Vec<Uid>> {
+        Some(accounts(&self.installation))
     }
 
     fn can_go_on(&self) -> bool {

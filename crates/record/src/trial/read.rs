@@ -5,7 +5,7 @@ use dyno_protocol::{Class, Cost, Response, Sample, Section, empty_histogram};
 use serde::{Deserialize, Deserializer};
 
 use super::SampleRecord;
-use crate::{ActivitySample, RateAttempt, TimeBudget};
+use crate::{ActivitySample, FunctionCounts, RateAttempt, TimeBudget};
 
 /// The fields of a sample of either form.
 #[derive(Deserialize)]
@@ -29,6 +29,8 @@ struct Form {
     beat_ns: Option<f64>,
     #[serde(default)]
     budget: Option<TimeBudget>,
+    #[serde(default)]
+    functions: Option<FunctionCounts>,
     /// Of an earlier version only.
     nanoseconds: Option<u64>,
     #[serde(flatten)]
@@ -52,7 +54,7 @@ impl<'de> Deserialize<'de> for SampleRecord {
             class.response.histogram().map_err(serde::de::Error::custom)?;
         }
         let Form { answer, extrapolated_to, judged_percentile, due, sought, .. } = form;
-        let Form { slices, around, beat_ns, budget, .. } = form;
+        let Form { slices, around, beat_ns, budget, functions, .. } = form;
         Ok(SampleRecord {
             sample,
             answer,
@@ -64,6 +66,7 @@ impl<'de> Deserialize<'de> for SampleRecord {
             around,
             beat_ns,
             budget,
+            functions,
         })
     }
 }

@@ -63,6 +63,8 @@ pub(crate) enum Chart {
     Latency { series: Vec<LatencySeries> },
     /// The operations in each second of each trial, in rows.
     Timeline { series: Vec<TestLines<Row<TimelineRow>>> },
+    /// The instructions of functions in two builds, as blocks below their files.
+    Functions { series: Vec<TestLines<FunctionBlock>> },
 }
 
 /// A line of a chart: a heading or a contender.
@@ -216,6 +218,18 @@ pub(crate) struct TimelineRow {
     pub made: Vec<Vec<u64>>,
     /// Other activity in each, in words.
     pub beside: Vec<Vec<String>>,
+}
+
+/// A function in two builds.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct FunctionBlock {
+    /// The file, whose functions follow one another.
+    pub file: String,
+    pub label: String,
+    /// The difference.
+    pub text: String,
+    pub before: f64,
+    pub now: f64,
 }
 
 /// The colour of a contender: its engine's.

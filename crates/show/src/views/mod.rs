@@ -3,11 +3,13 @@
 //! test has. A view without data is empty. `against` is shared by several of them.
 
 pub(crate) mod against;
+pub(crate) mod causes;
 mod costs;
 pub(crate) mod debt;
 mod drivers;
 pub(crate) mod durability;
 pub(crate) mod encryption;
+mod functions;
 mod invariants;
 pub(crate) mod ladder;
 mod latency;
@@ -30,7 +32,7 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 17] = [
+const VIEWS: [Parts; 19] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
@@ -47,7 +49,9 @@ const VIEWS: [Parts; 17] = [
     timeline::PARTS,
     durability::PARTS,
     debt::PARTS,
+    functions::PARTS,
     why::PARTS,
+    causes::PARTS,
 ];
 
 /// The tables of all views.

@@ -3,10 +3,12 @@
 //! them have in common.
 
 mod against;
+mod causes;
 mod debt;
 mod drivers;
 mod durability;
 mod encryption;
+mod functions;
 mod invariants;
 mod ladder;
 mod latency;
@@ -31,9 +33,11 @@ use serde::{Deserialize, Serialize};
 use crate::test_verdict::TestVerdict;
 
 pub use against::{AddedTime, Against};
+pub use causes::{Causes, ExplainedDifference, Explains, SuspectShare};
 pub use debt::{Debt, DebtLine};
 pub use durability::{CutRuns, Durability, Survived};
 pub use encryption::EncryptedPages;
+pub use functions::{ComparedFunctions, FunctionChange, FunctionComparison, NamelessBuild};
 pub use invariants::{InvariantVerdict, Invariants};
 pub use ladder::{Ladder, RungVerdict, SafetyChange};
 pub use latency::{Latency, LatencyLine, LatencyTest, PerMinute};
@@ -97,6 +101,12 @@ pub struct Views {
     /// The division of the time of tests, and plans, if dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<TimeBudgets>,
+    /// The causes of a difference, in runs of `dyno causes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causes: Option<Causes>,
+    /// The functions in which builds of one engine differ, where their instructions were counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<FunctionComparison>,
     /// Figures that others published for the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedFigures>,
@@ -120,6 +130,8 @@ impl Views {
             timelines: timeline::timelines(run),
             debts: debt::debts(tests),
             why: why::why(run, tests),
+            causes: causes::causes(run, tests),
+            functions: functions::functions(run, tests),
             published: published::published(run, tests),
         }
     }

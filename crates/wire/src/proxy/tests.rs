@@ -1,11 +1,12 @@
 //! The proxy before servers that echo, hold back and close.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Barrier;
 
 use super::*;
+use crate::inspect::{Passage, PeerRole};
 
 /// A server of one kind of socket, each of whose connections is served by `serve`.
 fn server(folder: &Path, serve: fn(UnixStream)) -> ServerPlace {

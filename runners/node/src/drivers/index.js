@@ -8,8 +8,13 @@ const DRIVERS = {
   "sqlite/better-sqlite3": "./sqlite/better.js",
   "sqlite/node-sqlite": "./sqlite/builtin.js",
   "sqlite/node-sqlite3": "./sqlite/callbacks.js",
+  "sqlite/libsql": "./sqlite/libsql.js",
+  "duckdb/node-api": "./duckdb.js",
   "postgres/pg": "./postgres/pg.js",
   "postgres/postgres": "./postgres/postgres.js",
+  "postgres/kysely": "./layers/kysely.js",
+  "postgres/knex": "./layers/knex.js",
+  "postgres/drizzle": "./layers/drizzle.js",
   "mysql/mysql2": "./mysql/mysql2.js",
   "mysql/mariadb": "./mysql/mariadb.js",
 };

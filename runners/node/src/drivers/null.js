@@ -55,7 +55,4 @@ class NullSession extends Session {
   prepare() {
     return () => NONE;
   }
-  simple() {
-    return () => NONE;
-  }
 }

@@ -1,7 +1,5 @@
 // A client of a mix, for drivers that execute statements on a connection.
 
-import { Failure } from "../failure.js";
-
 /** A client's session with the engine. Its calls throw whatever the library throws, and all but `prepare` and `close` are
  *  timed. */
 export class Session {
@@ -35,8 +33,8 @@ export class Session {
   // prepared as far as the library can before that.
 
   /** A function that executes a statement which is never prepared beforehand. */
-  simple() {
-    throw new Failure("this driver keeps every statement that it has prepared");
+  simple(pieces) {
+    return this.prepare(pieces);
   }
   /** The rows of a result, as arrays. */
   rows(result) {

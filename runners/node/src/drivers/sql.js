@@ -256,3 +256,19 @@ export function identifier(name) {
   }
   return name;
 }
+
+/** Where the data are to be, by the setting `database`: one of the keys of `places`, the first unless the job says more. */
+export function placeOf(job, places) {
+  const names = Object.keys(places);
+  let place = names[0];
+  for (const { name, value } of job.settings) {
+    if (name !== "database") {
+      throw new Failure(`${job.engine}/${job.driver} has no setting '${name}' of its own`);
+    }
+    if (!names.includes(value)) {
+      throw new Failure(`the setting 'database' is one of ${names.join(", ")}, not '${value}'`);
+    }
+    place = value;
+  }
+  return place;
+}

@@ -84,6 +84,8 @@ fn prove_all(
     importers: &[Contender],
     interrupts: &Interrupts,
 ) -> Result<Exit> {
+    // Before anything is made or mounted.
+    let kept = arguments.again.as_deref().map(|folder| again::open(folder, arguments.trust)).transpose()?;
     let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().input();
     let (mut out, mut page) = (open(&arguments.out)?, open(&arguments.report)?);
     out.iter().chain(&page).for_each(terminal::leave_standard_output_to);
@@ -93,9 +95,9 @@ fn prove_all(
     let maker = Maker::new(&scratch, &place.context.place, arguments.timeout, interrupts)?;
     let imports = importers.iter().map(|contender| maker.imports(contender)).collect::<Result<Vec<_>>>()?;
     let imports: Vec<(String, Box<dyn Subject>)> = imports.into_iter().flatten().collect();
-    if let Some(folder) = &arguments.again {
+    if let Some(kept) = &kept {
         let subjects = again::subjects(arguments, contenders, imports, &maker)?;
-        return again::look(folder, &place.context, subjects);
+        return again::look(kept, &place.context, subjects);
     }
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let session = Session { arguments, context: &place.context, maker: &maker, seed };

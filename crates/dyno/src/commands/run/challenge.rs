@@ -122,6 +122,7 @@ impl Challenger<'_> {
     fn change(&self, request: &mut RunRequest, circumstances: &Circumstances, seed: u64, number: u32) {
         let ChallengeArgs { trials, budget, .. } = self.arguments;
         request.circumstances = Some(*circumstances);
+        request.experiment = None;
         for contender in &mut request.contenders {
             *contender = under(contender, circumstances);
         }
@@ -141,24 +142,7 @@ impl Challenger<'_> {
     /// The files of a changed run.
     fn place(&self, dir: PathBuf) -> PlaceArgs {
         let ChallengeArgs { timeout, trust, .. } = self.arguments;
-        PlaceArgs {
-            dir: Some(dir),
-            out: None,
-            cpus: None,
-            nice: None,
-            placement: None,
-            on: None,
-            hosts: None,
-            agent: None,
-            key_file: None,
-            timeout: *timeout,
-            report: None,
-            trust: *trust,
-            made_by: None,
-            keep: false,
-            progress: None,
-            quiet: true,
-        }
+        PlaceArgs { dir: Some(dir), timeout: *timeout, trust: *trust, quiet: true, ..PlaceArgs::default() }
     }
 }
 
@@ -186,7 +170,7 @@ fn longer(within: &Path, letters: u32) -> Result<PathBuf> {
 }
 
 /// Nothing of a changed run is shown but what became of the claims.
-fn show() -> ShowOptions {
+pub(super) fn show() -> ShowOptions {
     ShowOptions {
         format: crate::cli::OutputFormat::Table,
         color: crate::cli::Colour::Never,

@@ -14,7 +14,9 @@ use dyno_suite::progress::PlanningProgress;
 use super::contenders::{available, check_reach, with_harness, with_limits};
 use super::request::RunRequest;
 use super::site::Site;
-use super::{counted, kept, network, open_files, timed_statements, traffic, trust, watching, why};
+use super::{
+    counted, experiment, kept, network, open_files, timed_statements, traffic, trust, watching, why,
+};
 use crate::cli::PlaceArgs;
 use crate::commands::outcome::AsInput;
 use crate::commands::planning;
@@ -49,6 +51,10 @@ impl CheckedRequest {
             contenders.iter().try_for_each(kept::check).input()?;
         }
         trust::confirm(&trust::of_contenders(&contenders, &request.origin), &request.origin, place.trust)?;
+        // After the others are trusted and have their keys: it is they, under other conditions.
+        if let Some(experiment) = &request.experiment {
+            contenders.extend(experiment::neutralised(experiment, &contenders, &request.baseline));
+        }
         let selection = select(&request.suite, request.only.as_deref()).input()?;
         open_files::allow(&request.suite, &request.parameters, &selection).input()?;
         Ok(CheckedRequest { request, contenders, selection })

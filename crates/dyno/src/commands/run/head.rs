@@ -59,6 +59,7 @@ pub fn begin(
         limits: request.limits,
         wanted: request.wanted,
         circumstances: request.circumstances,
+        experiment: request.experiment,
         calibration: kept_calibration(&site.machine),
         machine: site.machine.clone(),
         agents,

@@ -1,10 +1,12 @@
 //! `dyno run` and `dyno rerun`: from the command line to a plan, to trials, to a run file and a table.
 
+mod causes;
 mod challenge;
 mod checked;
 mod contenders;
 mod counted;
 mod driven;
+mod experiment;
 mod file;
 mod head;
 mod kept;
@@ -18,7 +20,7 @@ mod site;
 mod sustain;
 mod timed_statements;
 mod traffic;
-mod trust;
+pub(super) mod trust;
 mod typed_contenders;
 mod typed_suite;
 mod watching;
@@ -46,6 +48,7 @@ use measuring::Measuring;
 use request::{RunRequest, again};
 use site::Site;
 
+pub(super) use causes::execute as causes;
 pub(super) use challenge::execute as challenge;
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};

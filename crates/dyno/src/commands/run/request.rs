@@ -8,8 +8,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::fresh_seed;
 use dyno_record::{
-    Circumstances, FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run, RungRecord,
-    Schedule, Wanted,
+    Circumstances, Experiment, FileRecord, LeftOut, Limits, MARGIN, ParameterValue, Parameters, Run,
+    RungRecord, Schedule, Wanted,
 };
 use dyno_suite::{Published, Suite, compared_with};
 
@@ -18,7 +18,7 @@ use super::super::outcome::AsInput;
 use super::trust::{Origin, is_own};
 use super::typed_contenders::{baseline, is_by_suite, typed_contenders};
 use super::typed_suite::find_suite;
-use super::{file, sustain};
+use super::{experiment, file, sustain};
 use crate::cli::{Caches, PlaceArgs, RerunArgs, RunArgs};
 
 /// The time budget of a run where the command line sets none.
@@ -45,6 +45,8 @@ pub struct RunRequest {
     pub wanted: Wanted,
     /// The changes that should not matter, in runs of `dyno challenge`.
     pub circumstances: Option<Circumstances>,
+    /// The experiment, in runs of `dyno causes`.
+    pub experiment: Option<Experiment>,
     /// True if the suite chose the contenders, so that those that are missing here may be left out.
     pub by_suite: bool,
     /// Those of the suite's contenders that are not to be had here.
@@ -98,6 +100,7 @@ pub fn typed(arguments: &RunArgs, step: RunStep, home: &Home, registry: &Registr
         limits: limits(arguments, &suite, step.delay),
         wanted: wanted(&arguments.place, Wanted::default()),
         circumstances: None,
+        experiment: None,
         origin: Origin {
             name: suite.path.display().to_string(),
             contenders: is_foreign && is_by_suite(arguments),
@@ -222,6 +225,7 @@ pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) 
         limits: old.limits,
         wanted: wanted(&arguments.place, old.wanted),
         circumstances: None,
+        experiment: old.experiment.map(experiment::again),
         by_suite: false,
         left_out: Vec::new(),
         rungs: old.suite.rungs,

@@ -3,7 +3,7 @@
 
 use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::run::order_of_block;
-use dyno_record::{ContenderRecord, Ended, Run, Safety, TestRecord};
+use dyno_record::{ContenderRecord, Ended, Experiment, Neutralised, Run, Safety, TestRecord};
 use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, ExpectedDigest, NO_SQL, Renderer, Suite, TableForm, Test};
 
@@ -14,7 +14,9 @@ const TITLE: Bounds = Bounds { bytes: 1 << 16, instructions: 1 << 20 };
 pub fn unfounded(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
     let mut found = in_suite(run, home, registry);
     for record in run.contenders.iter() {
-        found.extend(in_contender(record, registry).map(|why| format!("{}: {why}", record.label)));
+        let label = &record.label;
+        let name = run.experiment.as_ref().map_or(label.as_str(), |experiment| name_of(experiment, label));
+        found.extend(in_contender(record, name, registry).map(|why| format!("{label}: {why}")));
     }
     found.extend(in_order(run));
     found
@@ -68,9 +70,9 @@ fn in_test(test: &TestRecord, written: &Test, titles: &Renderer, is_default: boo
 }
 
 /// A level may be lower than its settings allow, for the storage or by a proof, and never higher.
-fn in_contender(record: &ContenderRecord, registry: &Registry) -> Option<String> {
+fn in_contender(record: &ContenderRecord, name: &str, registry: &Registry) -> Option<String> {
     let hello = record.hello.as_ref()?;
-    let contender = match resolved(record, registry) {
+    let contender = match resolved(record, name, registry) {
         Ok(contender) => contender,
         Err(error) => return Some(format!("its level cannot be worked out here: {error:#}")),
     };
@@ -98,10 +100,16 @@ fn allows(known: Option<&Safety>, said: &Safety) -> bool {
     })
 }
 
-fn resolved(record: &ContenderRecord, registry: &Registry) -> anyhow::Result<Contender> {
+/// The name of a contender of an experiment, by its label: without the suspect that is neutralised in its trials.
+fn name_of<'a>(experiment: &Experiment, label: &'a str) -> &'a str {
+    let without = |how: &Neutralised| label.strip_suffix(&how.suspect().label(""));
+    experiment.tried.iter().find_map(without).unwrap_or(label)
+}
+
+fn resolved(record: &ContenderRecord, name: &str, registry: &Registry) -> anyhow::Result<Contender> {
     match &record.url {
         Some(url) => Contender::at(ServerUrl::parse(url, &registry.servers())?, registry),
-        None => Contender::parse(&record.label, registry),
+        None => Contender::parse(name, registry),
     }
 }
 

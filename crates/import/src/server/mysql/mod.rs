@@ -34,6 +34,8 @@ const LONGEST_NAME: usize = 64;
 /// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is a number like others where the
 /// server would count on.
 const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'";
+/// The load is judged by its warnings, and a server may be set to keep none of them.
+const WARNINGS: &str = "SET SESSION max_error_count = 64";
 
 /// NULL in a TIMESTAMP is NULL, or an error, and not the time of the import. Not every server lets a session say so.
 const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
@@ -57,6 +59,7 @@ impl MySql {
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
+        connection.rows(WARNINGS)?;
         let _ = connection.rows(NO_CURRENT_TIME);
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);

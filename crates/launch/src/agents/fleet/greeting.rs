@@ -71,6 +71,7 @@ impl Greeted<'_> {
         let deadline = Instant::now() + PATIENCE;
         while self.hellos.len() < self.launcher.agents() {
             interrupts.check()?;
+            ensure!(Instant::now() < deadline, self.silent());
             match inbox.next(Instant::now() + LOOKS) {
                 Some((number, Message::Line(text))) => self.read(number, &text, expected)?,
                 Some((number, Message::End)) => {
@@ -78,8 +79,7 @@ impl Greeted<'_> {
                     bail!(self.not_started(number, &ending.description));
                 }
                 Some((number, Message::Unreadable(what))) => bail!(self.not_started(number, &what)),
-                Some(_) => {}
-                None => ensure!(Instant::now() < deadline, self.silent()),
+                Some(_) | None => {}
             }
         }
         Ok(())

@@ -16,6 +16,10 @@ const LOOKS: Duration = Duration::from_millis(250);
 /// The time between two looks after which dyno has not heard the agents for a while: it was waiting for something else.
 const GAP: Duration = Duration::from_millis(500);
 
+/// The time that launchers have to end. Their agents end their runners and remove their files first, and a launcher that
+/// is killed leaves what it made.
+const END_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The agents and the launchers that are the pipes to them.
 pub struct Roster(Mutex<Members>);
 
@@ -201,7 +205,7 @@ pub fn end_all(mut launchers: Vec<Process>) {
     launchers.iter_mut().for_each(Process::end_input);
     thread::scope(|scope| {
         for launcher in launchers {
-            scope.spawn(|| launcher.finish());
+            scope.spawn(|| launcher.finish_within(END_TIMEOUT));
         }
     });
 }

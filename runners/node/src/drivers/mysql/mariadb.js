@@ -74,11 +74,4 @@ class MariaDbSession extends MySqlSession {
     const statement = await this.connection.prepare(this.text(pieces));
     return (...values) => statement.execute(values);
   }
-
-  /** The driver writes the values into the text. */
-  simple(pieces) {
-    const { connection } = this;
-    const sql = this.text(pieces);
-    return (...values) => connection.query(sql, values);
-  }
 }

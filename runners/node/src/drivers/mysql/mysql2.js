@@ -103,11 +103,4 @@ class MySql2Session extends MySqlSession {
     const sql = this.text(pieces);
     return (...values) => connection.execute(sql, values);
   }
-
-  /** The driver writes the values into the text. */
-  simple(pieces) {
-    const { connection } = this;
-    const sql = this.text(pieces);
-    return (...values) => connection.query(sql, values);
-  }
 }

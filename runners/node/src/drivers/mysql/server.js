@@ -110,6 +110,13 @@ export class MySqlSql extends ServerSql {
 }
 
 export class MySqlSession extends Session {
+  /** The driver writes the values into the text. */
+  simple(pieces) {
+    const { connection } = this;
+    const sql = this.text(pieces);
+    return (...values) => connection.query(sql, values);
+  }
+
   mayPass(error) {
     return MAY_PASS.includes(error.errno);
   }

@@ -1,11 +1,8 @@
 // node-postgres. https://node-postgres.com/features/queries
 
-import { once } from "node:events";
-import { finished } from "node:stream/promises";
-
 import { identifier } from "../sql.js";
 import { load as use, versionOf } from "../../native.js";
-import { PostgresSession, PostgresSql } from "./server.js";
+import { PostgresSession, PostgresSql, pour } from "./server.js";
 
 const { Client } = use("pg");
 
@@ -71,14 +68,7 @@ export default class Pg extends PostgresSql {
   async copy({ table, file }, start, stop) {
     const { from } = use("pg-copy-streams");
     const stream = this.connection.query(from(`COPY ${identifier(table)} FROM STDIN`));
-    const end = finished(stream);
-    for (const text of file.lines(start, stop)) {
-      if (!stream.write(text)) {
-        await Promise.race([once(stream, "drain"), end]);
-      }
-    }
-    stream.end();
-    await end;
+    await pour(file.lines(start, stop), stream);
   }
 
   identity() {

@@ -1,11 +1,8 @@
 // postgres.js. https://github.com/porsager/postgres#readme
 
-import { once } from "node:events";
-import { finished } from "node:stream/promises";
-
 import { identifier } from "../sql.js";
 import { load as use, versionOf } from "../../native.js";
-import { PostgresSession, PostgresSql } from "./server.js";
+import { PostgresSession, PostgresSql, pour } from "./server.js";
 
 const postgres = use("postgres");
 
@@ -72,14 +69,7 @@ export default class Postgres extends PostgresSql {
   async copy({ table, file }, start, stop) {
     const { sql } = this.connection;
     const stream = await sql.unsafe(`COPY ${identifier(table)} FROM STDIN`).writable();
-    const end = finished(stream);
-    for (const text of file.lines(start, stop)) {
-      if (!stream.write(text)) {
-        await Promise.race([once(stream, "drain"), end]);
-      }
-    }
-    stream.end();
-    await end;
+    await pour(file.lines(start, stop), stream);
   }
 
   identity() {

@@ -1,7 +1,9 @@
 // Shared parts of the drivers of PostgreSQL's protocol: options of connections, errors, and the values of some types.
 
-import { oneLine } from "../../failure.js";
-import { Failure } from "../../failure.js";
+import { once } from "node:events";
+import { finished } from "node:stream/promises";
+
+import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
 import { PATIENCE, ServerSql, seconds, tls } from "../server.js";
 import { Session } from "../session.js";
@@ -128,11 +130,20 @@ export class PostgresSql extends ServerSql {
 
 export class PostgresSession extends Session {
   mayPass(error) {
-    return MAY_PASS.includes(error.code);
+    return MAY_PASS.includes(this.driver.code(error));
   }
-  codes(error) {
-    return [error.code ?? ""];
+}
+
+/** Writes texts to a stream of COPY, as quickly as it takes them. */
+export async function pour(texts, stream) {
+  const end = finished(stream);
+  for (const text of texts) {
+    if (!stream.write(text)) {
+      await Promise.race([once(stream, "drain"), end]);
+    }
   }
+  stream.end();
+  await end;
 }
 
 /** The message of an error; of one that stands for several, as of a host with several addresses, theirs. */

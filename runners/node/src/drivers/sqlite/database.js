@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { Failure, oneLine } from "../../failure.js";
 import { Session } from "../session.js";
+import { placeOf } from "../sql.js";
 import { BUSY, ERROR, LOCKED, primary } from "./codes.js";
 
 /** The places where data may be stored, and SQLite's names for them. */
@@ -22,7 +23,7 @@ export const sqlite = (Base) =>
           `${job.driver} has its own SQLite and takes no other: name the contender sqlite/${job.driver}`,
         );
       }
-      this.place = placeOf(job);
+      this.place = placeOf(job, PLACES);
       // SQLite's temporary files belong on the measured file system, like the database.
       process.env.SQLITE_TMPDIR = job.directory;
     }
@@ -130,18 +131,4 @@ export class SyncSession extends SqliteSession {
     const statement = this.connection.prepare(sql);
     return () => statement.run();
   }
-}
-
-function placeOf(job) {
-  let place = "file";
-  for (const { name, value } of job.settings) {
-    if (name !== "database") {
-      throw new Failure(`sqlite/${job.driver} has no setting '${name}' of its own`);
-    }
-    if (!Object.hasOwn(PLACES, value)) {
-      throw new Failure(`the setting 'database' is one of ${Object.keys(PLACES).join(", ")}, not '${value}'`);
-    }
-    place = value;
-  }
-  return place;
 }
