@@ -175,6 +175,8 @@ def hand(contender: str, kind: str, server: dict, folder: str) -> None:
 async def async_hand(kind: str, server: dict, folder: str) -> None:
     import asyncpg
 
+    # As in the runner: the allocator of a process that has freed no large block maps pages for each answer.
+    bytes(1 << 20)
     several = CLIENTS if kind == "mix4" else 1
     connections = [await asyncpg.connect(**server) for _ in range(several)]
     work = (async_rows if kind == "rows" else async_mix)(connections, folder)
