@@ -45,7 +45,8 @@ pub fn suites(suites: &[SuiteItem]) -> Vec<String> {
 
 /// A row for each engine.
 fn rows(engines: &[&EngineItem]) -> Vec<String> {
-    let cells: Vec<[String; 4]> = engines.iter().map(|engine| cells(engine)).collect();
+    let mut cells: Vec<[String; 4]> = engines.iter().map(|engine| cells(engine)).collect();
+    share_lists(&mut cells);
     let width = |column: usize| cells.iter().map(|cells| cells[column].len()).max().unwrap_or(0);
     let (names, versions) = (width(0), width(1));
     let drivers = width(2).min(DRIVERS);
@@ -67,6 +68,18 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Shows a long list of drivers that several engines have only once, with the last of them: servers of one protocol, and
+/// clusters of them, have all drivers in common.
+fn share_lists(cells: &mut [[String; 4]]) {
+    for row in 0..cells.len() {
+        let list = &cells[row][2];
+        let last = cells.iter().rposition(|other| other[2] == *list).filter(|last| *last != row);
+        if let Some(last) = last.filter(|_| list.len() > DRIVERS) {
+            cells[row][2] = format!("those of {}", cells[last][0]);
+        }
+    }
 }
 
 /// Names in lines of at most `width` columns; no name is broken.
