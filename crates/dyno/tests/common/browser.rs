@@ -16,26 +16,36 @@ pub struct Browser {
     _folder: TempDir,
 }
 
+/// Starts chromedriver. Returns it and its port; none if it has ended before it named one.
+fn start_driver(folder: &Path) -> Option<(Child, String)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        // Chromium leaves its profile there when it is ended.
+        .env("TMPDIR", folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver is not installed; `make needs` installs it");
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines.find_map(|line| {
+        Some(line.ok()?.rsplit_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
+    });
+    let Some(port) = port else {
+        let _ = driver.wait();
+        return None;
+    };
+    // It goes on writing, so the pipe must stay open.
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
+}
+
 impl Browser {
     /// Starts one. The tests need it, and say so where it is missing.
     pub fn start() -> Browser {
         let folder = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            // Chromium leaves its profile there when it is ended.
-            .env("TMPDIR", folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is not installed; `make needs` installs it");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines
-            .find_map(|line| {
-                Some(line.ok()?.rsplit_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
-            })
-            .expect("chromedriver names no port");
-        // It goes on writing, so the pipe must stay open.
-        std::thread::spawn(move || lines.for_each(drop));
+        // It takes a free port of IPv4, and ends if another one has that port of IPv6.
+        let started = (0..10).find_map(|_| start_driver(folder.path()));
+        let (driver, port) = started.expect("chromedriver names no port");
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let wanted = json!({"capabilities": {"alwaysMatch": {
             // A busy machine is slow and not wrong.
