@@ -1,30 +1,14 @@
 //! `dyno causes`: a planted cause is found, and what is no cause is not.
 
-use std::fs;
 use std::thread::available_parallelism;
 
 use serde_json::Value;
 
 use crate::common::{Place, read_json};
-use crate::docs::block;
 
-/// A contender of SQLite by the runner of `docs/runners.md`, which spins in its section until that has lasted 16 times as
-/// long while `suspect` holds, and otherwise 4 times. Its clock is the CPU time of its process, so that other work on the
-/// machine hides no planted effect.
+/// A contender whose section lasts 16 times as long while `suspect` holds, and otherwise 4 times.
 fn plant(place: &Place, name: &str, suspect: &str) {
-    let folder = place.path(&format!("home/runners/{name}"));
-    fs::create_dir(&folder).unwrap();
-    let described = block("docs/runners.md", "toml").replace("\"mine\"", &format!("\"{name}\""));
-    fs::write(folder.join("runner.toml"), described).unwrap();
-    let ends = "    ended, after = time.monotonic_ns(), os.times()\n";
-    let runner = block("docs/runners.md", "python");
-    assert!(runner.contains(ends));
-    let spins = format!(
-        "    until = began + (16 if {suspect} else 4) * (time.monotonic_ns() - began)\n    \
-         while time.monotonic_ns() < until: pass\n"
-    );
-    let planted = runner.replace(ends, &format!("{spins}{ends}")).replace("monotonic_ns", "process_time_ns");
-    fs::write(folder.join("runner.py"), planted).unwrap();
+    place.plant_spinning(name, &format!("16 if {suspect} else 4"));
 }
 
 /// The causes of the difference of a planted contender from one in which nothing is planted.

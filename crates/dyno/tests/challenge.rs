@@ -5,37 +5,18 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::Place;
-use crate::docs::block;
 
 /// The size of what dyno adds to the environment from which on the planted contender is fast.
 const FAST_FROM: u64 = 1500;
 
-/// A contender of SQLite by the runner of `docs/runners.md`, which spins in its section until that has lasted `factor`
-/// times as long. Its clock is the CPU time of its process, so that other work on the machine hides no planted effect.
-fn plant(place: &Place, name: &str, factor: &str) {
-    let folder = place.path(&format!("home/runners/{name}"));
-    fs::create_dir(&folder).unwrap();
-    let described = block("docs/runners.md", "toml").replace("\"mine\"", &format!("\"{name}\""));
-    fs::write(folder.join("runner.toml"), described).unwrap();
-    let ends = "    ended, after = time.monotonic_ns(), os.times()\n";
-    let runner = block("docs/runners.md", "python");
-    assert!(runner.contains(ends));
-    let spins = format!(
-        "    added = len(os.environ.get('DYNO_CIRCUMSTANCES', ''))\n    \
-         until = began + {factor} * (time.monotonic_ns() - began)\n    \
-         while time.monotonic_ns() < until: pass\n"
-    );
-    let planted = runner.replace(ends, &format!("{spins}{ends}")).replace("monotonic_ns", "process_time_ns");
-    fs::write(folder.join("runner.py"), planted).unwrap();
-}
-
 #[test]
 fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     let place = Place::with_runner("true");
-    plant(&place, "steady", "4");
+    place.plant_spinning("steady", "4");
     // A factor of four either way: a single trial that another process doubles leaves seven in one order.
-    plant(&place, "layout", &format!("(16 if added < {FAST_FROM} else 1)"));
-    plant(&place, "slower", "16");
+    let added = "len(os.environ.get('DYNO_CIRCUMSTANCES', ''))";
+    place.plant_spinning("layout", &format!("16 if {added} < {FAST_FROM} else 1"));
+    place.plant_spinning("slower", "16");
     let with = "--with sqlite/steady,sqlite/layout,sqlite/slower --only 2 --trials 7 --seed 3";
     place.dyno(&format!("run speedtest --scale 0.01 {with} --quiet -o run.jsonl")).exits(0);
     let challenge = "challenge run.jsonl --runs 4 --trials 7 --trust";
@@ -94,8 +75,8 @@ fn servers_and_other_folders_take_part() {
 #[test]
 fn a_changed_run_that_fails_leaves_what_became_of_the_claims_before() {
     let place = Place::with_runner("true");
-    plant(&place, "steady", "1");
-    plant(&place, "slower", "4");
+    place.plant_spinning("steady", "1");
+    place.plant_spinning("slower", "4");
     let with = "--with sqlite/steady,sqlite/slower --only 2 --trials 7 --seed 3 --no-warm-up --quiet";
     place.dyno(&format!("run speedtest --scale 0.01 {with} -o run.jsonl")).exits(0);
     // The second changed run gets the first `--dir`, which is a file.

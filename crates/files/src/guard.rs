@@ -66,7 +66,7 @@ mod tests {
         mode(0o777);
         assert!(fault(&path("around/inner")).contains("other users can write"));
         assert!(fault(&path("link/inner")).contains("other users can write"));
-        // What is there stays, but others can put their files next to it.
+        // Others cannot move the files that are there, but can put theirs next to them.
         mode(0o1777);
         check_guarded(&path("around/inner")).unwrap();
         assert!(fault(&path("around")).contains("other users can write"));

@@ -32,7 +32,7 @@ use nix::unistd::Uid;
 use crate::owner::{is_closed, is_trusted, user_name};
 use crate::walk::{Entry, Folder, Link, Part, Walk};
 
-/// What is at the end of a path.
+/// The end of a path.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// A regular file, or nothing yet.
@@ -54,7 +54,7 @@ pub(crate) struct FilePlace {
     pub(crate) old: Option<File>,
 }
 
-/// What is written to directly.
+/// A device or a FIFO, which is written to directly.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) path: PathBuf,

@@ -64,7 +64,7 @@ pub fn read_own(path: &Path, most: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// Adds bytes to the end of a regular file by one write, and makes the file where there is none. No link is followed in
+/// Adds bytes to the end of a regular file by one write, and makes the file where it is missing. No link is followed in
 /// the last part of its name.
 ///
 /// # Errors

@@ -75,7 +75,7 @@ pub(crate) fn by_descriptor(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// What the next part of a path is.
+/// The kind of the next part of a path.
 #[derive(Debug)]
 pub(crate) enum Part {
     /// A folder, in which the walk now is.

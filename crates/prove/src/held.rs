@@ -20,7 +20,7 @@ use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 #[derive(Debug)]
 pub struct HeldFolder(File);
 
-/// What has a name in a folder.
+/// An entry of a folder.
 #[derive(Debug)]
 pub enum Found {
     /// A folder.
@@ -65,7 +65,7 @@ impl HeldFolder {
         Ok(names)
     }
 
-    /// What has a name in it, with its owner and permissions.
+    /// The entry of a name, with its owner and permissions.
     pub fn find(&self, name: impl AsRef<OsStr>) -> io::Result<(Found, Metadata)> {
         // First held without being opened: to open a FIFO would wait, and to open a device may change something.
         let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;

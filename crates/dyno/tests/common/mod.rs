@@ -4,6 +4,7 @@ pub mod browser;
 pub mod drivers;
 pub mod runner;
 pub mod server;
+pub mod spinning;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -97,7 +97,7 @@ fn a_strangers_file_is_not_written_to() {
         (0, 0o1777, STRANGER, (false, false)),
         (0, 0o777, STRANGER, (false, false)),
         (OTHER, 0o755, STRANGER, (false, false)),
-        // What stands in its owner's folder is replaced there, and is not led away by.
+        // A file in its owner's folder is replaced there; a link in it is not followed.
         (STRANGER, 0o755, STRANGER, (true, false)),
         (STRANGER, 0o1777, STRANGER, (true, false)),
         // Root put it there, or let it be put there.

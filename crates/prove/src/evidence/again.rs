@@ -66,7 +66,7 @@ impl KeptEvidence {
         serde_json::from_str(&text).with_context(shown)
     }
 
-    /// What the cut left.
+    /// The disk or the files as the cut left them.
     fn content(&self, storage: StorageKind) -> Result<Content> {
         let shown = |name: &str| format!("cannot read {}", self.path.join(name).display());
         Ok(match storage {
@@ -130,7 +130,7 @@ fn check_owners(tree: &Tree, accounts: Option<Vec<Uid>>) -> Result<()> {
 
 /// Refuses what would lead an engine out of the folder in which it works, as root perhaps.
 fn check_entries(folder: &HeldFolder, within: &Path) -> Result<()> {
-    // What the cut broke and dyno cannot read, the engine cannot read either.
+    // The engine cannot read either what dyno cannot: the cut has broken it.
     for name in folder.names().unwrap_or_default() {
         let path = within.join(&name);
         match folder.find(&name) {

@@ -14,7 +14,7 @@ use super::bootstrap::Interval;
 use super::paired::interval_of;
 use super::signed_rank::Walsh;
 
-/// How often a bracket is doubled, and how often it is halved: ends are exact to a billionth.
+/// The number of times that a bracket is doubled, and that it is halved: ends are exact to a billionth.
 const STEPS: usize = 40;
 
 /// The part of a difference that a suspect explains: 1 for all of it.

@@ -20,7 +20,7 @@ pub struct Causes {
     pub contender: String,
     /// The baseline.
     pub baseline: String,
-    /// What was neutralised, in the order of the shares.
+    /// The suspects that were neutralised, in the order of the shares.
     pub tried: Vec<Neutralised>,
     /// The suspects that could not be neutralised for this pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +71,7 @@ pub enum Explains {
     NotShown,
     /// It is shown to be below zero: the suspect hides a part of the difference.
     Hides,
-    /// The interval is so wide that it says nothing, or there is none.
+    /// The interval is too wide to tell, or missing.
     CannotBeTold,
 }
 
@@ -235,7 +235,7 @@ mod tests {
         let found = times.explained(None, &experiment, true).unwrap();
         assert_eq!((found.blocks, found.shares.len()), (8, 1));
         assert_eq!(found.shares[0].explains, Explains::Some);
-        // What the table does not call a difference is not explained.
+        // A difference that the table does not show is not explained.
         assert!(times.explained(None, &experiment, false).unwrap().shares.is_empty());
     }
 }

@@ -18,7 +18,7 @@ use super::{Outputs, perform};
 use crate::cli::{CausesArgs, PlaceArgs, RerunArgs, TextFormat};
 use crate::commands::outcome::{AsInput, Exit, print};
 
-/// By how much a cache is made larger.
+/// The factor by which a cache is made larger.
 const LARGER: u64 = 4;
 /// The trials of each contender, where the command line does not say: shares scatter more than the times that they come
 /// from.
@@ -123,7 +123,7 @@ fn experiment(request: &RunRequest, arguments: &CausesArgs, run: &Run) -> Result
     Ok(Experiment { contender: pair.0.label.clone(), tried, not_tried })
 }
 
-/// What neutralises a suspect, or the reason why nothing can.
+/// The way to neutralise a suspect, or the reason that there is no way.
 type Found = std::result::Result<Neutralised, String>;
 
 fn disk(pair: (&Contender, &Contender), dir: Option<&Path>) -> Result<Found> {

@@ -23,7 +23,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     texts
 }
 
-/// What `dyno causes` prints: heading, sentences, table and notes; none of a run that is no experiment.
+/// The output of `dyno causes`: heading, sentences, table and notes. `None` if the run is no experiment.
 pub fn render(verdict: &Verdict) -> Option<String> {
     let causes = verdict.views.causes.as_ref()?;
     let blocks = causes.differences.iter().map(|found| found.blocks).max().unwrap_or(0);

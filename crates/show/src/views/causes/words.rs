@@ -88,7 +88,7 @@ fn number(share: f64) -> String {
     if percent < 0.0 { format!("−{:.0}", -percent) } else { format!("{:.0}", percent.abs()) }
 }
 
-/// What was done, and what the shares mean.
+/// The conditions of the experiment, and the meaning of the shares.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let Some(causes) = &verdict.views.causes else { return Vec::new() };
     let done: Vec<String> = causes.tried.iter().map(|how| done(causes, how)).collect();

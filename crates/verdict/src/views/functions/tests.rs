@@ -15,7 +15,7 @@ fn functions_with_the_largest_differences_come_first_and_all_add_up() {
     let compared = compare(Some("1".into()), &before, &now);
     let largest: Vec<(&str, f64)> =
         compared.largest().map(|change| (change.function.as_str(), change.difference())).collect();
-    // What moved from the library to the runner is one function; equal names in other files are not.
+    // A function that moved from the library to the runner is one; equal names in other files are two.
     assert_eq!(largest, [("planted", 70.0), ("gone", -50.0), ("step", 10.0)]);
     let (rest_before, rest_now) = compared.besides(compared.largest());
     assert_eq!((rest_before, rest_now), (50.0, 60.0));

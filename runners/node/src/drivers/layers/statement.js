@@ -6,7 +6,7 @@
 const NAME = "[a-z_][a-z0-9_]*";
 const COLUMN = `(?:${NAME}\\.)?${NAME}`;
 const VALUE = "\\$\\d+\\$|\\d{1,15}";
-/** What stands for a literal, or for what is in parentheses. */
+/** Stands for a literal, or for the content of parentheses. */
 const HIDDEN = "\x01\\d+\x01";
 const JOIN = ` (?:inner )?join (${NAME}) on (${COLUMN}) = (${COLUMN})`;
 /** The kinds of statements that have trees. */

@@ -9,7 +9,7 @@ import { Sql } from "../sql.js";
 import { sqlite } from "./database.js";
 
 const MANY = 1000;
-/** What begins and ends transactions: a statement that did would hold for none of the client's later calls. */
+/** The words that begin and end transactions: a statement that did would hold for none of the client's later calls. */
 const ENDS = /^\s*(begin immediate|begin|commit|end|rollback(?! to))\b/i;
 const NONE = { rows: [], columns: [] };
 
