@@ -305,7 +305,7 @@ fn keys_that_are_none_are_refused() {
         ("--key-file short", "too short for the cipher"),
         ("--key-file open", "chmod 600"),
         ("--key-file missing", "missing"),
-        ("--key-file data", "no plain file"),
+        ("--key-file data", "not a regular file"),
     ] {
         let arguments = format!("{} {arguments}", with("sqlite@mc:encrypted"));
         let result = place.dyno(&arguments).exits(2).says(message).without_panic();

@@ -3,15 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use nix::unistd::Uid;
 
-use crate::walk::Folder;
+use crate::held::{HeldFolder, PRIVATE};
 
-/// The rights of a new folder: its owner's alone.
-const PRIVATE: u32 = 0o700;
 const OF_OTHERS: u32 = 0o077;
 
 /// Names without end; `ending` begins with its dot, or is empty.
@@ -26,48 +24,32 @@ pub(crate) fn names(stem: &str, ending: &str) -> impl Iterator<Item = OsString> 
     })
 }
 
-/// A new folder that only its owner may enter. It is held open, so that what is put into it comes to lie there, also if
-/// another user who owns the folder around it puts something else in the place of its name.
-#[derive(Debug)]
-pub struct FreshFolder {
-    path: PathBuf,
-    folder: Folder,
-}
-
-impl FreshFolder {
-    /// Makes it within `place`, which is made as well where it is missing. Where the name is taken, a number follows
-    /// `stem`.
+impl HeldFolder {
+    /// Makes a folder that only its owner may enter within `place`, which is made as well where it is missing. Where the name
+    /// is taken, a number follows `stem`.
     ///
     /// # Errors
     /// It cannot be made, or `place` leads over a link that another user may have put there.
-    pub fn make(place: &Path, stem: &str) -> Result<FreshFolder> {
-        let parent = Folder::named(place)?;
+    pub fn fresh(place: &Path, stem: &str) -> Result<HeldFolder> {
+        let parent = HeldFolder::named(place)?;
         for name in names(stem, "") {
-            let path = place.join(&name);
             match parent.make(&name, PRIVATE) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
-                Ok(()) => return Ok(FreshFolder { folder: hold(&parent, &name, &path)?, path }),
+                Err(error) => {
+                    return Err(error).with_context(|| format!("cannot make {}", place.join(name).display()));
+                }
+                Ok(()) => return hold(&parent, &name),
             }
         }
         bail!("no name is free in {}", place.display())
     }
-
-    /// Its path, for messages and for the user.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The path by which this process reaches something in it, past the name of the folder.
-    pub fn within(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.folder.within(name)
-    }
 }
 
-/// Opens a folder that was just made, and makes sure that it is this one.
-fn hold(parent: &Folder, name: &OsStr, path: &Path) -> Result<Folder> {
-    let folder = parent.enter(name).with_context(|| format!("cannot enter {}", path.display()))?;
-    let found = folder.metadata()?;
+/// Takes hold of a folder that was just made, and makes sure that it is this one.
+fn hold(parent: &HeldFolder, name: &OsStr) -> Result<HeldFolder> {
+    let path = parent.path().join(name);
+    let folder = parent.folder(name).with_context(|| format!("cannot enter {}", path.display()))?;
+    let found = folder.about()?;
     ensure!(
         found.uid() == Uid::effective().as_raw() && found.mode() & OF_OTHERS == 0,
         "{} is no longer the folder that dyno made there: another user has put one in its place; name another place",
@@ -88,7 +70,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let within = place.path().join("below");
         for name in ["new", "new-2"] {
-            let made = FreshFolder::make(&within, "new").unwrap();
+            let made = HeldFolder::fresh(&within, "new").unwrap();
             assert_eq!(made.path(), within.join(name));
             assert_eq!(fs::metadata(made.path()).unwrap().mode() & 0o777, 0o700);
         }
@@ -98,7 +80,7 @@ mod tests {
     fn what_takes_the_name_of_a_fresh_folder_gets_nothing() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
-        let made = FreshFolder::make(place.path(), "new").unwrap();
+        let made = HeldFolder::fresh(place.path(), "new").unwrap();
         fs::rename(path("new"), path("moved")).unwrap();
         fs::create_dir(path("theirs")).unwrap();
         symlink("theirs", path("new")).unwrap();

@@ -19,7 +19,7 @@ pub fn check_guarded(path: &Path) -> Result<()> {
     ensure!(path.is_absolute(), "{} is no absolute path", path.display());
     let mut walk = Walk::begin(path)?;
     loop {
-        let (path, found) = (walk.folder.own_path(), walk.folder.metadata()?);
+        let (path, found) = (walk.folder.path(), walk.folder.about()?);
         check_owner(path, &found)?;
         let can_others = is_open(&found) && (walk.is_over() || !is_sticky(&found));
         ensure!(!can_others, "other users can write to {}", path.display());
@@ -27,10 +27,12 @@ pub fn check_guarded(path: &Path) -> Result<()> {
             None | Some(Part::Missing(_)) => return Ok(()),
             Some(Part::Folder) => {}
             Some(Part::Link(link)) => {
-                check_owner(&walk.folder.path(&link.name), &link.found)?;
+                check_owner(&walk.folder.path().join(&link.name), &link.found)?;
                 walk.follow(&link)?;
             }
-            Some(Part::Other(entry)) => bail!("{} is no folder", walk.folder.path(&entry.name).display()),
+            Some(Part::Other(entry)) => {
+                bail!("{} is no folder", walk.folder.path().join(&entry.name).display())
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod fresh;
 mod guard;
+mod held;
 mod notice;
 mod output;
 mod owner;
@@ -14,8 +15,8 @@ mod place;
 mod read;
 mod walk;
 
-pub use fresh::FreshFolder;
 pub use guard::check_guarded;
+pub use held::{Found, HeldFolder, writable};
 pub use notice::{notice, notices_to};
 pub use output::Output;
 pub use owner::{is_open, is_trusted, user_name};

@@ -18,8 +18,8 @@ use nix::unistd::{AccessFlags, faccessat};
 use tempfile::NamedTempFile;
 
 use crate::fresh::names;
+use crate::held::{HeldFolder, by_descriptor};
 use crate::place::{FilePlace, Place, Stream};
-use crate::walk::{Folder, by_descriptor};
 
 /// A place for a result, found usable before the work whose result it takes.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Output {
     pub fn fresh(folder: &Path, stem: &str, ending: &str) -> Result<Output> {
         let path = folder.join(format!("{stem}{ending}"));
         let context = || format!("cannot write to {}", path.display());
-        Folder::named(folder).and_then(|folder| check_folder(&folder)).with_context(context)?;
+        HeldFolder::named(folder).and_then(|folder| check_folder(&folder)).with_context(context)?;
         let to = To::Fresh { folder: folder.to_owned(), stem: stem.to_owned(), ending: ending.to_owned() };
         Ok(Output { path, to, is_standard_output: false })
     }
@@ -124,7 +124,7 @@ fn check_file(place: &FilePlace) -> Result<()> {
 }
 
 /// Refuses a folder in which no file can be made.
-fn check_folder(folder: &Folder) -> Result<()> {
+fn check_folder(folder: &HeldFolder) -> Result<()> {
     Ok(temporary(folder).map(drop)?)
 }
 
@@ -146,7 +146,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<File> {
 
 /// Makes a new file under the first name that is free.
 fn create(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<(File, PathBuf)> {
-    let held = Folder::named(folder)?;
+    let held = HeldFolder::named(folder)?;
     let mut new = aside(&held, bytes)?;
     for name in names(stem, ending) {
         match new.persist_noclobber(held.within(&name)) {
@@ -159,7 +159,7 @@ fn create(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<(File
 }
 
 /// A file with these bytes, on the device, in a folder.
-fn aside(folder: &Folder, bytes: &[u8]) -> Result<NamedTempFile> {
+fn aside(folder: &HeldFolder, bytes: &[u8]) -> Result<NamedTempFile> {
     let mut file = temporary(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -167,7 +167,7 @@ fn aside(folder: &Folder, bytes: &[u8]) -> Result<NamedTempFile> {
 }
 
 /// A new file in a folder, with the rights that the user's umask leaves.
-fn temporary(folder: &Folder) -> io::Result<NamedTempFile> {
+fn temporary(folder: &HeldFolder) -> io::Result<NamedTempFile> {
     let create =
         |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).mode(0o666).open(path);
     tempfile::Builder::new().prefix(".dyno-").make_in(folder.within(""), create)

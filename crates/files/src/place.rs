@@ -29,8 +29,9 @@ use anyhow::{Context, Result, bail, ensure};
 use nix::errno::Errno;
 use nix::unistd::Uid;
 
+use crate::held::HeldFolder;
 use crate::owner::{is_closed, is_trusted, user_name};
-use crate::walk::{Entry, Folder, Link, Part, Walk};
+use crate::walk::{Entry, Link, Part, Walk};
 
 /// The end of a path.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(crate) enum Place {
 /// The name of a file in a folder.
 #[derive(Debug)]
 pub(crate) struct FilePlace {
-    pub(crate) folder: Folder,
+    pub(crate) folder: HeldFolder,
     pub(crate) name: OsString,
     /// The file that is there, held but not opened.
     pub(crate) old: Option<File>,
@@ -65,7 +66,7 @@ pub(crate) struct Stream {
 impl FilePlace {
     /// Its path, for messages.
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path(&self.name)
+        self.folder.path().join(&self.name)
     }
 
     /// The path by which it is reached.
@@ -95,12 +96,12 @@ impl Place {
     }
 }
 
-impl Folder {
+impl HeldFolder {
     /// The folder that the user named. It and those on the way are made where they are missing.
     ///
     /// # Errors
     /// It cannot be made, or the name leads over a link that another user may have put there.
-    pub(crate) fn named(path: &Path) -> Result<Folder> {
+    pub(crate) fn named(path: &Path) -> Result<HeldFolder> {
         match end(path, true)? {
             End::Folder(folder) => Ok(folder),
             _ => Err(io::Error::from(Errno::ENOTDIR))
@@ -111,10 +112,10 @@ impl Folder {
 
 /// Where a path ends.
 enum End {
-    Folder(Folder),
+    Folder(HeldFolder),
     /// At a name that is free in a folder.
-    Free(Folder, OsString),
-    Entry(Folder, Entry),
+    Free(HeldFolder, OsString),
+    Entry(HeldFolder, Entry),
     Descriptor(RawFd),
 }
 
@@ -144,8 +145,8 @@ fn end(path: &Path, is_folder: bool) -> Result<End> {
     }
 }
 
-fn kind(folder: Folder, entry: Entry) -> Result<Place> {
-    let path = folder.path(&entry.name);
+fn kind(folder: HeldFolder, entry: Entry) -> Result<Place> {
+    let path = folder.path().join(&entry.name);
     let (shown, kind) = (path.display(), entry.found.file_type());
     if kind.is_block_device() {
         bail!("{shown} is a block device: dyno writes no results to a disk itself; name a file");
@@ -162,16 +163,16 @@ fn kind(folder: Folder, entry: Entry) -> Result<Place> {
 }
 
 /// Refuses a link that another user may have made to lead dyno to a file which that user cannot write to.
-fn check_link(folder: &Folder, link: &Link) -> Result<()> {
+fn check_link(folder: &HeldFolder, link: &Link) -> Result<()> {
     let target = match link.target.is_absolute() {
         true => link.target.clone(),
-        false => folder.path(&link.target),
+        false => folder.path().join(&link.target),
     };
     ensure!(
         is_used(folder, &link.found)?,
         "{} is a link that belongs to {}, and in its folder others than you can make links, so dyno does not follow \
          it; if you mean what it leads to, name {}",
-        folder.path(&link.name).display(),
+        folder.path().join(&link.name).display(),
         user_name(link.found.uid()),
         target.display()
     );
@@ -179,20 +180,20 @@ fn check_link(folder: &Folder, link: &Link) -> Result<()> {
 }
 
 /// Refuses a file, a FIFO or a device that another user may have put where dyno was to write.
-pub(crate) fn check_entry(folder: &Folder, entry: &Entry) -> Result<()> {
+pub(crate) fn check_entry(folder: &HeldFolder, entry: &Entry) -> Result<()> {
     ensure!(
         is_used(folder, &entry.found)?,
         "{} belongs to {}, and in its folder others than you can make files, so dyno does not write to it; remove it, \
          or name another file",
-        folder.path(&entry.name).display(),
+        folder.path().join(&entry.name).display(),
         user_name(entry.found.uid())
     );
     Ok(())
 }
 
 /// The rules that stand above.
-fn is_used(folder: &Folder, found: &Metadata) -> Result<bool> {
-    let around = folder.metadata()?;
+fn is_used(folder: &HeldFolder, found: &Metadata) -> Result<bool> {
+    let around = folder.about()?;
     let is_of_owner = found.uid() == around.uid() && (found.is_file() || !Uid::effective().is_root());
     Ok(is_trusted(found.uid()) || is_closed(&around) || is_of_owner)
 }

@@ -6,11 +6,12 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_PATH};
+use nix::libc::{O_NOFOLLOW, O_PATH};
 use nix::unistd::Uid;
 
+use crate::held::{HeldFolder, reopen};
 use crate::place::check_entry;
-use crate::walk::{Entry, Folder, by_descriptor};
+use crate::walk::Entry;
 
 /// Opens a regular file for reading. A link is followed.
 ///
@@ -71,7 +72,7 @@ pub fn read_own(path: &Path, most: u64) -> io::Result<String> {
 /// It cannot be opened or written to, is no regular file, or another user may have put it there.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let folder = Folder::named(crate::folder(path)).map_err(io::Error::other)?;
+    let folder = HeldFolder::named(crate::folder(path)).map_err(io::Error::other)?;
     let mut options = OpenOptions::new();
     options.append(true);
     let mut file = match options.clone().create_new(true).open(folder.within(name)) {
@@ -97,11 +98,6 @@ fn regular(held: File) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(held)
-}
-
-/// Opens what is held, which has been looked at, and not what has its name by now.
-fn reopen(held: &File, options: &mut OpenOptions) -> io::Result<File> {
-    options.custom_flags(O_NONBLOCK | O_NOCTTY).open(by_descriptor(held))
 }
 
 #[cfg(test)]

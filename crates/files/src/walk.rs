@@ -2,78 +2,19 @@
 //! was checked is what is used, whatever another user puts in the place of a name meanwhile.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use nix::fcntl::{OFlag, openat, readlinkat};
-use nix::sys::stat::Mode;
+use nix::fcntl::readlinkat;
+
+use crate::held::HeldFolder;
 
 /// The number of links that the kernel follows at most.
 const MOST_LINKS: usize = 40;
-
-/// A folder that is held open.
-#[derive(Debug)]
-pub(crate) struct Folder {
-    file: File,
-    /// Its path, for messages.
-    path: PathBuf,
-}
-
-impl Folder {
-    fn open(path: &Path) -> io::Result<Folder> {
-        let flags = (OFlag::O_PATH | OFlag::O_DIRECTORY).bits();
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        Ok(Folder { file, path: if path == Path::new(".") { PathBuf::new() } else { path.to_owned() } })
-    }
-
-    /// Its path, for messages.
-    pub(crate) fn own_path(&self) -> &Path {
-        &self.path
-    }
-
-    /// A path in it, for messages.
-    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// The same path, by which the system reaches this folder wherever it has been moved to.
-    pub(crate) fn within(&self, name: impl AsRef<Path>) -> PathBuf {
-        by_descriptor(&self.file).join(name)
-    }
-
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
-    }
-
-    /// Opens a folder in it. A link is not followed.
-    pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Folder> {
-        Ok(Folder { file: self.open_at(name, OFlag::O_DIRECTORY)?, path: self.path(name) })
-    }
-
-    /// Takes hold of an entry without opening it: a look at a device or a FIFO has no effect on it.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<File> {
-        self.open_at(name, OFlag::empty())
-    }
-
-    /// Makes a folder in it with the rights of a mode that the umask leaves.
-    pub(crate) fn make(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        DirBuilder::new().mode(mode).create(self.within(name))
-    }
-
-    fn open_at(&self, name: &OsStr, flags: OFlag) -> io::Result<File> {
-        let flags = flags | OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        Ok(openat(&self.file, name, flags, Mode::empty())?.into())
-    }
-}
-
-/// A path that leads to what is held open, and past all names.
-pub(crate) fn by_descriptor(file: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-}
 
 /// The kind of the next part of a path.
 #[derive(Debug)]
@@ -109,7 +50,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// The folder that was reached.
-    pub(crate) folder: Folder,
+    pub(crate) folder: HeldFolder,
     /// The names that are left, the next one last.
     rest: Vec<OsString>,
     links: usize,
@@ -119,7 +60,7 @@ impl Walk {
     /// Begins at the root, or in the working folder.
     pub(crate) fn begin(path: &Path) -> io::Result<Walk> {
         let start = if path.is_absolute() { "/" } else { "." };
-        Ok(Walk { folder: Folder::open(Path::new(start))?, rest: names(path), links: 0 })
+        Ok(Walk { folder: HeldFolder::open(Path::new(start))?, rest: names(path), links: 0 })
     }
 
     /// True if no part is left.
@@ -130,12 +71,12 @@ impl Walk {
     /// Looks at the next part, and enters it if it is a folder. `None` after the last one.
     pub(crate) fn step(&mut self) -> Result<Option<Part>> {
         let Some(name) = self.rest.pop() else { return Ok(None) };
-        let shown = self.folder.path(&name);
+        let shown = self.folder.path().join(&name);
         self.part(name).map(Some).with_context(|| format!("cannot look at {}", shown.display()))
     }
 
     fn part(&mut self, name: OsString) -> io::Result<Part> {
-        match self.folder.enter(&name) {
+        match self.folder.folder(&name) {
             Ok(folder) => self.folder = folder,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Part::Missing(name)),
             Err(error) if error.kind() == ErrorKind::NotADirectory => return self.look(name),
@@ -158,10 +99,13 @@ impl Walk {
     pub(crate) fn follow(&mut self, link: &Link) -> Result<()> {
         self.links += 1;
         if self.links > MOST_LINKS {
-            bail!("{} leads over more than {MOST_LINKS} links", self.folder.path(&link.name).display());
+            bail!(
+                "{} leads over more than {MOST_LINKS} links",
+                self.folder.path().join(&link.name).display()
+            );
         }
         if link.target.is_absolute() {
-            self.folder = Folder::open(Path::new("/"))?;
+            self.folder = HeldFolder::open(Path::new("/"))?;
         }
         self.rest.extend(names(&link.target));
         Ok(())
@@ -169,14 +113,14 @@ impl Walk {
 
     /// Makes a folder that is missing, and enters it.
     pub(crate) fn make(&mut self, name: &OsStr) -> Result<()> {
-        let context = || format!("cannot make the folder {}", self.folder.path(name).display());
+        let context = || format!("cannot make the folder {}", self.folder.path().join(name).display());
         match self.folder.make(name, 0o777) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(error).with_context(context);
             }
             _ => {}
         }
-        let made = self.folder.enter(name).with_context(context)?;
+        let made = self.folder.folder(name).with_context(context)?;
         self.folder = made;
         Ok(())
     }
@@ -187,7 +131,7 @@ impl Walk {
         let number = name.to_str()?.parse().ok()?;
         let same = |found: Metadata| (found.dev(), found.ino());
         let own = fs::metadata("/proc/self/fd").map(same).ok()?;
-        (self.folder.metadata().map(same).ok()? == own).then_some(number)
+        (self.folder.about().map(same).ok()? == own).then_some(number)
     }
 }
 

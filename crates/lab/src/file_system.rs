@@ -7,8 +7,7 @@
 
 mod daemon;
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::os::fd::AsRawFd;
+use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::Key;
+use dyno_files::HeldFolder;
 use dyno_launch::placed;
 use dyno_launch::waiting::{wait_at_most, within};
 use dyno_needs as needs;
@@ -204,9 +204,9 @@ fn let_go(folder: &Path) {
 /// Takes a file system out of sight by a descriptor of its root, which leads to it whatever becomes of its path. Not by
 /// force: a program that still works with its files is not disturbed. `point` is for users who may not unmount, whose
 /// setuid program takes paths and unmounts what is theirs.
-pub(crate) fn detach(root: &File, point: &Path) {
+pub(crate) fn detach(root: &HeldFolder, point: &Path) {
     if Uid::effective().is_root() {
-        let _ = umount2(format!("/proc/self/fd/{}", root.as_raw_fd()).as_str(), MntFlags::MNT_DETACH);
+        let _ = umount2(&root.within(""), MntFlags::MNT_DETACH);
         return;
     }
     ask_to_unmount(point);

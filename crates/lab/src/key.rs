@@ -5,18 +5,22 @@
 
 use std::env;
 use std::ffi::CStr;
-use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use dyno_engine::{Contender, Key, RAW_DIGITS};
+use dyno_files::open_found;
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// The variable that may hold a key.
 pub const VARIABLE: &str = dyno_launch::environment::KEY;
+
+/// The part of a key file that is read, in bytes: a key is its first line.
+const LONGEST: u64 = 1 << 16;
 
 /// The contents of the environment, without which dyno goes on.
 static FROM_ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
@@ -98,13 +102,14 @@ pub fn give(contenders: &mut [Contender], file: Option<&Path>) -> Result<()> {
 /// A file's first line. Others must not be able to read it.
 fn read(file: &Path) -> Result<String> {
     let named = || format!("the key file {}", file.display());
-    let found = fs::metadata(file).with_context(|| format!("cannot look at {}", named()))?;
-    ensure!(found.is_file(), "{} is no plain file", named());
-    if found.permissions().mode() & 0o077 != 0 {
+    let opened = open_found(file).with_context(|| format!("cannot open {}", named()))?;
+    // Asked of the open file: by its name it could be another one by now.
+    if opened.metadata()?.permissions().mode() & 0o077 != 0 {
         let file = file.display();
         bail!("{} may be read or written by others; `chmod 600 {file}` keeps them out", named());
     }
-    let bytes = fs::read(file).with_context(|| format!("cannot read {}", named()))?;
+    let mut bytes = Vec::new();
+    opened.take(LONGEST).read_to_end(&mut bytes).with_context(|| format!("cannot read {}", named()))?;
     let text = String::from_utf8(bytes).ok().with_context(|| format!("{} is not text", named()))?;
     Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
@@ -117,6 +122,8 @@ fn made() -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn of_file(text: &str, mode: u32) -> Result<Key> {
@@ -137,7 +144,8 @@ mod tests {
         }
         assert!(of_file("\n", 0o600).unwrap_err().to_string().contains("is empty"));
         assert!(obtain(Some(Path::new("/no/such/file"))).unwrap_err().to_string().contains("/no/such"));
-        assert!(obtain(Some(Path::new("/"))).unwrap_err().to_string().contains("no plain file"));
+        let folder = format!("{:#}", obtain(Some(Path::new("/"))).unwrap_err());
+        assert!(folder.contains("the key file /: it is not a regular file"), "{folder}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use dyno_files::{HeldFolder, writable};
 use dyno_record::{Corruption, Damage};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
@@ -21,7 +22,6 @@ use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{BLOCK, Fault};
 use crate::disk::files::System;
 use crate::disk::log::Entry;
-use crate::held::{self, HeldFolder};
 use crate::history::History;
 use crate::image::Image;
 use crate::judge::judge_at;
@@ -124,7 +124,7 @@ fn draw(block: &Block, image: &Image, system: System, random: &mut ChaCha8Rng) -
 
 fn apply(flip: &Flip, folder: &Path, file: &Path) -> Result<()> {
     let flip_bit = || -> io::Result<()> {
-        let file = held::writable(&HeldFolder::open(folder)?.file(file)?)?;
+        let file = writable(&HeldFolder::open(folder)?.file(file)?)?;
         let mut byte = [0];
         file.read_exact_at(&mut byte, flip.offset)?;
         file.write_all_at(&[byte[0] ^ (1 << flip.bit)], flip.offset)

@@ -9,14 +9,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_files::FreshFolder;
+use dyno_files::HeldFolder;
 use nix::sys::stat::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
-use crate::held::HeldFolder;
 use crate::history::{History, Line};
 use crate::judge::{Losses, judge_at, name};
 use crate::proof::ProofContext;
@@ -84,8 +83,8 @@ impl ProofContext {
             (SCRIPT, Mode::S_IRWXU, script(&about, again, self.storage)),
         ];
         // The evidence of an earlier proof stays as it is.
-        let made = FreshFolder::make(place, &letters.take(60).collect::<String>())?;
-        let save = || save(&content, &texts, &HeldFolder::open(&made.within("."))?);
+        let made = HeldFolder::fresh(place, &letters.take(60).collect::<String>())?;
+        let save = || save(&content, &texts, &made);
         save().with_context(|| format!("cannot write to {}", made.path().display()))?;
         Ok(made.path().to_owned())
     }

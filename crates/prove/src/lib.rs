@@ -13,7 +13,6 @@ pub mod cuts;
 pub mod disk;
 pub mod errors;
 pub mod evidence;
-mod held;
 pub mod history;
 pub mod image;
 pub mod judge;

@@ -80,7 +80,7 @@ fn a_strangers_link_is_followed_only_where_its_maker_is_known() {
         assert!(said.contains("belongs to the user") && said.contains("name /etc/passwd"), "{said}");
         let said = refusal(&path("around/passwd"));
         assert!(said.contains("around is a link") && said.contains("name /etc"), "{said}");
-        assert!(Folder::named(&path("around/new")).is_err());
+        assert!(HeldFolder::named(&path("around/new")).is_err());
         // Root's link, and a link of another user in a folder of root's, are what root wants.
         lchown(path("link"), Some(0), Some(0)).unwrap();
         assert_eq!(file(&path("link")), Path::new("/etc/passwd"));

@@ -5,19 +5,17 @@
 //! each folder is held open, and no link in it is followed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dyno_files::{open_found, open_unlinked};
+use dyno_files::{Found, HeldFolder, open_found};
 use dyno_launch::descendants;
-use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
 /// The interval between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -65,7 +63,9 @@ impl FileWatch {
     pub fn end(self) -> WatchedFiles {
         self.stop.store(true, Ordering::Relaxed);
         let (mut found, longest) = self.thread.join().unwrap_or((FoundFiles::new(), Duration::MAX));
-        self.folders.iter().for_each(|folder| walk(folder, folder, &mut found));
+        for folder in self.folders.iter().flat_map(|folder| HeldFolder::open(folder)) {
+            walk(&folder, &mut found);
+        }
         let mut files: Vec<(PathBuf, File)> = found.into_values().collect();
         // In the order of their names: the numbers of files are given anew where one was deleted.
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -93,16 +93,12 @@ fn look_at(descriptor: &Path, path: PathBuf, found: &mut FoundFiles) {
     }
 }
 
-/// Keeps the files in a folder that is reached by `at` and has a path.
-fn walk(at: &Path, path: &Path, found: &mut FoundFiles) {
-    let held = OpenOptions::new().read(true).custom_flags(O_DIRECTORY | O_NOFOLLOW).open(at);
-    let Ok(held) = held else { return };
-    let within = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-    for entry in fs::read_dir(&within).into_iter().flatten().flatten() {
-        let (at, path) = (within.join(entry.file_name()), path.join(entry.file_name()));
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&at, &path, found),
-            Ok(kind) if kind.is_file() => keep(open_unlinked(&at), path, found),
+/// Keeps the files in a folder.
+fn walk(folder: &HeldFolder, found: &mut FoundFiles) {
+    for name in folder.names().unwrap_or_default() {
+        match folder.find(&name) {
+            Ok((Found::Folder(inner), _)) => walk(&inner, found),
+            Ok((Found::File(file), _)) => keep(Ok(file), folder.path().join(name), found),
             _ => {}
         }
     }

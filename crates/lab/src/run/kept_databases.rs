@@ -4,14 +4,14 @@
 //! its end they are handed over to the user.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno_engine::ScratchServer;
-use dyno_files::{FreshFolder, open_unlinked};
+use dyno_files::{Found, HeldFolder};
 use dyno_plan::Plan;
 
 use crate::scratch::Scratch;
@@ -87,7 +87,7 @@ impl KeptDatabases {
             let Place::Folder(folder) = place else { continue };
             let target = match &target {
                 Some(target) => target,
-                None => target.insert(FreshFolder::make(parent, stem).with_context(|| {
+                None => target.insert(HeldFolder::fresh(parent, stem).with_context(|| {
                     format!("cannot make a folder for databases in {}", parent.display())
                 })?),
             };
@@ -114,31 +114,28 @@ fn name(index: usize, label: &str) -> String {
 /// Renames a folder or, where the place is on another file system, copies it: the temporary one goes with the run.
 fn hand_over(folder: &Path, to: &Path) -> Result<()> {
     match fs::rename(folder, to) {
-        Err(error) if error.kind() == ErrorKind::CrossesDevices => copy(folder, to),
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => copy(&HeldFolder::open(folder)?, to),
         renamed => Ok(renamed?),
     }
 }
 
 /// Copies a folder with its regular files and folders. A link is not followed, and nothing else is a part of a
 /// database.
-fn copy(folder: &Path, to: &Path) -> Result<()> {
+fn copy(folder: &HeldFolder, to: &Path) -> Result<()> {
     DirBuilder::new().mode(0o700).create(to)?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (kind, own) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            copy(&entry.path(), &own)?;
-        } else if kind.is_file() {
-            let name = entry.file_name();
-            copy_file(&entry.path(), &own)
-                .with_context(|| format!("cannot copy {}", Path::new(&name).display()))?;
+    for name in folder.names()? {
+        let own = to.join(&name);
+        let context = || format!("cannot copy {}", folder.path().join(&name).display());
+        match folder.find(&name).with_context(context)?.0 {
+            Found::Folder(inner) => copy(&inner, &own)?,
+            Found::File(file) => copy_file(file, &own).with_context(context)?,
+            _ => {}
         }
     }
     Ok(())
 }
 
-fn copy_file(file: &Path, to: &Path) -> io::Result<()> {
-    let mut source = open_unlinked(file)?;
+fn copy_file(mut source: File, to: &Path) -> io::Result<()> {
     let mode = source.metadata()?.permissions().mode() & 0o777;
     let mut copy = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
     io::copy(&mut source, &mut copy).map(drop)
@@ -158,7 +155,7 @@ mod tests {
         fs::write(path("from/below/file"), "data").unwrap();
         fs::write(path("secret"), "secret").unwrap();
         symlink(path("secret"), path("from/link")).unwrap();
-        copy(&path("from"), &path("to")).unwrap();
+        copy(&HeldFolder::open(&path("from")).unwrap(), &path("to")).unwrap();
         assert_eq!(fs::read_to_string(path("to/below/file")).unwrap(), "data");
         assert!(fs::symlink_metadata(path("to/link")).is_err());
         assert_eq!(fs::metadata(path("to")).unwrap().permissions().mode() & 0o777, 0o700);

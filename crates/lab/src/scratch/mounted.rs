@@ -1,14 +1,13 @@
 //! Notes in a run's folder which file systems dyno mounted there, so that a later run unmounts these and no others.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
+use dyno_files::HeldFolder;
 
-use super::sweep::{by_descriptor, open_beneath};
 use crate::file_system;
 use crate::machine::mounts::{self, Mount};
 
@@ -34,8 +33,8 @@ fn line(id: u64, name: &str) -> io::Result<String> {
 }
 
 /// Unmounts what dyno mounted in a folder. Returns whether nothing is mounted there any more.
-pub(super) fn let_go_of_all(folder: &File) -> bool {
-    let Ok(real) = fs::read_link(by_descriptor(folder)) else { return false };
+pub(super) fn let_go_of_all(folder: &HeldFolder) -> bool {
+    let Ok(real) = fs::canonicalize(folder.within("")) else { return false };
     let within = || mounts::read().into_iter().filter(|mount| mount.point.starts_with(&real));
     let notes = read(folder).unwrap_or_default();
     // The last one first: it may hide an earlier one.
@@ -45,25 +44,22 @@ pub(super) fn let_go_of_all(folder: &File) -> bool {
     within().next().is_none()
 }
 
-fn read(folder: &File) -> io::Result<String> {
+fn read(folder: &HeldFolder) -> io::Result<String> {
     let mut notes = String::new();
-    let file = open_beneath(folder, NOTES, OFlag::O_RDONLY | OFlag::O_NONBLOCK)?;
-    if file.metadata()?.is_file() {
-        file.take(1 << 16).read_to_string(&mut notes)?;
-    }
+    folder.file(NOTES)?.take(1 << 16).read_to_string(&mut notes)?;
     Ok(notes)
 }
 
 /// Unmounts one file system, if it is noted.
-fn let_go(folder: &File, real: &Path, mount: &Mount, notes: &str) -> io::Result<()> {
+fn let_go(folder: &HeldFolder, real: &Path, mount: &Mount, notes: &str) -> io::Result<()> {
     let name = mount.point.strip_prefix(real).map_err(io::Error::other)?;
     let wanted = line(mount.id, &name.to_string_lossy())?;
     if mount.kind != file_system::KIND || !notes.split_inclusive('\n').any(|noted| noted == wanted) {
         return Ok(());
     }
     // Opening it thus asks nothing of the file system, whose program may be dead.
-    let root = open_beneath(folder, name, OFlag::O_PATH | OFlag::O_DIRECTORY)?;
-    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_raw_fd()))?;
+    let root = folder.folder(name)?;
+    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_fd().as_raw_fd()))?;
     let id = about.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
     if id == Some(mount.id) {
         file_system::detach(&root, &mount.point);

@@ -5,16 +5,13 @@
 //! link, and everything after that goes by the descriptor. What cannot be removed stays.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use nix::errno::Errno;
-use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat, openat2};
-use nix::sys::stat::Mode;
-use nix::unistd::{Uid, UnlinkatFlags, unlinkat};
+use dyno_files::HeldFolder;
+use nix::unistd::Uid;
 
 use super::{LOCK, MAKING, PREFIX, mounted};
 
@@ -23,43 +20,27 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Removes the folders of dead runs in `parent`. What cannot be removed stays.
 pub fn sweep(parent: &Path) {
-    // A FIFO of this name would wait for its other end.
-    let folder = OpenOptions::new().read(true).custom_flags(OFlag::O_DIRECTORY.bits()).open(parent);
-    let Ok(opened) = folder else { return };
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
+    // The user may name it by a link.
+    let Ok(parent) = HeldFolder::open(&parent.join(".")) else { return };
+    for name in parent.names().unwrap_or_default() {
         if !name.to_str().is_some_and(|name| name.starts_with(PREFIX)) {
             continue;
         }
-        if let Ok(folder) = own_folder(&opened, &name)
+        if let Ok(folder) = own_folder(&parent, &name)
             && let Some(_lock) = Abandoned::find(&folder)
         {
-            let _ = remove(&opened, &name, &folder);
+            let _ = remove(&parent, &name, &folder);
         }
-    }
-}
-
-/// Opens a path below a folder, without leaving it and without following a link.
-pub(super) fn open_beneath(folder: &File, path: impl AsRef<Path>, flags: OFlag) -> io::Result<File> {
-    let path = path.as_ref();
-    let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let resolve = ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS;
-    match openat2(folder, path, OpenHow::new().flags(flags).resolve(resolve)) {
-        // A kernel or a sandbox without this call: a single name cannot lead over a link all the same.
-        Err(Errno::ENOSYS) if path.components().count() == 1 => {
-            Ok(openat(folder, path, flags, Mode::empty())?.into())
-        }
-        opened => Ok(opened?.into()),
     }
 }
 
 /// A folder that is this user's alone.
-fn own_folder(parent: &File, name: &OsStr) -> io::Result<File> {
-    let folder = open_beneath(parent, name, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?;
-    let found = folder.metadata()?;
+fn own_folder(parent: &HeldFolder, name: &OsStr) -> io::Result<HeldFolder> {
+    let folder = parent.folder(name)?;
+    let found = folder.about()?;
     let is_own = found.uid() == Uid::effective().as_raw() && found.mode() & WRITABLE_BY_OTHERS == 0;
     // Nothing is mounted on a run's folder itself.
-    let is_mounted_on = found.dev() != parent.metadata()?.dev();
+    let is_mounted_on = found.dev() != parent.about()?.dev();
     if !is_own || is_mounted_on {
         return Err(ErrorKind::PermissionDenied.into());
     }
@@ -76,17 +57,16 @@ enum Abandoned {
 
 impl Abandoned {
     /// Returns the evidence if a folder belongs to a dead run.
-    fn find(folder: &File) -> Option<Abandoned> {
-        match open_beneath(folder, LOCK, OFlag::O_RDONLY | OFlag::O_NONBLOCK) {
+    fn find(folder: &HeldFolder) -> Option<Abandoned> {
+        match folder.file(LOCK) {
             Ok(lock) => {
-                let found = lock.metadata().ok()?;
-                let is_own = found.is_file() && found.uid() == Uid::effective().as_raw();
+                let is_own = lock.metadata().ok()?.uid() == Uid::effective().as_raw();
                 (is_own && lock.try_lock().is_ok()).then_some(Abandoned::Lock { _lock: lock })
             }
             // The folder may be just being made; but where nothing happened for long, its dyno was killed at that, or an
             // earlier removal stopped halfway.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let age = folder.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+                let age = folder.about().ok()?.modified().ok()?.elapsed().ok()?;
                 (age > MAKING).then_some(Abandoned::Old)
             }
             Err(_) => None,
@@ -95,21 +75,16 @@ impl Abandoned {
 }
 
 /// Removes a dead run's folder, unless something is mounted in it that dyno did not mount.
-fn remove(parent: &File, name: &OsStr, folder: &File) -> io::Result<()> {
+fn remove(parent: &HeldFolder, name: &OsStr, folder: &HeldFolder) -> io::Result<()> {
     if !mounted::let_go_of_all(folder) {
         return Err(ErrorKind::ResourceBusy.into());
     }
-    for entry in fs::read_dir(by_descriptor(folder))?.flatten() {
+    for entry in fs::read_dir(folder.within(""))?.flatten() {
         // The type is that of the entry and not of a link's target; neither call follows one.
         match entry.file_type()?.is_dir() {
             true => fs::remove_dir_all(entry.path())?,
             false => fs::remove_file(entry.path())?,
         }
     }
-    Ok(unlinkat(parent, name, UnlinkatFlags::RemoveDir)?)
-}
-
-/// A path that leads to an open file, wherever it has been moved to.
-pub(super) fn by_descriptor(file: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    parent.remove_folder(name)
 }

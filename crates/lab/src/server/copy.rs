@@ -5,14 +5,12 @@
 //! a server is to run on the copy: its log then lies in blocks that are its own already, as in a server
 //! that has run for a while, whichever way the copy was made.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use dyno_files::open_unlinked;
-use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
+use dyno_files::{Found, HeldFolder};
 
 use super::account::Account;
 
@@ -38,27 +36,24 @@ pub enum Zeros {
 /// # Errors
 /// Those of reading and writing, and anything that is neither a folder nor a file of one name.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<&Account>, zeros: Zeros) -> io::Result<()> {
-    let held = OpenOptions::new().read(true).custom_flags(O_DIRECTORY | O_NOFOLLOW).open(from)?;
-    let within = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    copy_held(&HeldFolder::open(from)?, to, owner, zeros)
+}
+
+fn copy_held(from: &HeldFolder, to: &Path, owner: Option<&Account>, zeros: Zeros) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(to)?;
-    for entry in fs::read_dir(&within)? {
-        let entry = entry?;
-        let (source, target) = (within.join(entry.file_name()), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy_folder(&source, &target, owner, zeros)?;
-        } else if kind.is_file() {
-            copy_file(&source, &target, zeros)?;
-        } else {
-            return Err(unexpected(&target, "is neither a file nor a folder"));
+    for name in from.names()? {
+        let target = to.join(&name);
+        match from.find(&name)?.0 {
+            Found::Folder(inner) => copy_held(&inner, &target, owner, zeros)?,
+            Found::File(source) => copy_file(source, &target, zeros)?,
+            _ => return Err(unexpected(&target, "is neither a file nor a folder")),
         }
         owner.map_or(Ok(()), |owner| owner.own(&target))?;
     }
-    fs::set_permissions(to, held.metadata()?.permissions())
+    fs::set_permissions(to, from.about()?.permissions())
 }
 
-fn copy_file(from: &Path, to: &Path, zeros: Zeros) -> io::Result<()> {
-    let mut source = open_unlinked(from)?;
+fn copy_file(mut source: File, to: &Path, zeros: Zeros) -> io::Result<()> {
     // A second name could be that of a file which the account may not read.
     let about = source.metadata()?;
     if about.nlink() > 1 {
@@ -92,7 +87,6 @@ fn unexpected(target: &Path, fault: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use dyno_files::{Found, HeldFolder};
 use nix::errno::Errno;
 use nix::libc;
 
 use crate::disk::faults::BLOCK;
-use crate::held::{Found, HeldFolder};
 
 /// The request `FS_IOC_FIEMAP` of `linux/fs.h`.
 const FIEMAP: libc::Ioctl = 0xC020_660B;

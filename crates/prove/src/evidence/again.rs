@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use dyno_files::{Found, HeldFolder};
 use nix::unistd::Uid;
 
 use super::{ABOUT, DISK, FILES, RecheckFacts};
 use crate::content::Content;
 use crate::disk::files::SIZE;
 use crate::errors;
-use crate::held::{Found, HeldFolder};
 use crate::image::Image;
 use crate::judge::{Losses, judge};
 use crate::proof::ProofContext;
@@ -198,7 +198,7 @@ mod tests {
         each(&|path| File::create(path).unwrap().set_len(SIZE + 1).unwrap());
         refused("it is longer than");
         symlink("/etc", place.path().join(FILES)).unwrap();
-        assert!(said(kept.content(StorageKind::Files)).contains("it is not a folder"));
+        assert!(said(kept.content(StorageKind::Files)).contains("Not a directory"));
         // The user may name the folder itself by a link.
         symlink(place.path(), place.path().join("link")).unwrap();
         KeptEvidence::open(&place.path().join("link")).unwrap();

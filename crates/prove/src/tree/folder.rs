@@ -4,17 +4,17 @@
 //! held open, and no link is followed.
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use dyno_files::{Found, HeldFolder};
 use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::Uid;
 
 use super::{Kind, Node, NodeKind, Number, Op, ROOT, Rights, Tree};
-use crate::held::{Found, HeldFolder};
 use crate::image::Image;
 
 /// The bits of a mode that copies get. A program that runs as its owner is no part of any data.
@@ -97,7 +97,7 @@ impl Tree {
             }
         }
         // Last: until then no other account can put anything there.
-        give(folder, place)
+        give(folder, File::open(place.within(""))?)
     }
 
     /// The owners of all files and folders.

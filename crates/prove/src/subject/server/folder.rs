@@ -8,10 +8,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use dyno_files::HeldFolder;
 use dyno_lab::server::{Installation, PrivateServer};
 use nix::unistd::{Uid, User};
-
-use crate::held::HeldFolder;
 
 /// The data while no server runs on them.
 const DATA: &str = "data";
