@@ -27,6 +27,8 @@ pub struct Batch {
     pub cells: Vec<BatchCell>,
     /// The line on which each row begins.
     pub lines: Vec<u64>,
+    /// The number of each row's record among all records, from 0. Several may begin on one line.
+    pub records: Vec<u64>,
     /// Cells in a row.
     pub columns: usize,
     /// The fields of each row as its file has them, from where to where in the text, and their number in a row. Columns
@@ -44,6 +46,7 @@ impl Batch {
         self.used = 0;
         self.cells.clear();
         self.lines.clear();
+        self.records.clear();
         self.columns = columns;
         self.fields.clear();
         self.width = 0;

@@ -35,6 +35,8 @@ fn holder(by: &[String]) -> String {
 pub struct Refused {
     /// The line on which the record begins.
     pub line: u64,
+    /// The record's number among all records, from 0.
+    pub record: u64,
     /// The server's message.
     pub reason: String,
 }

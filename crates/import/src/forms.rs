@@ -73,7 +73,10 @@ impl Form {
             Form::Timestamp { digits, has_zone } => {
                 let is_time = |rest: &[u8]| match rest.split_first() {
                     Some((b' ' | b'T' | b't', rest)) if rest.first().is_some_and(u8::is_ascii_digit) => {
-                        time(rest).is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone))
+                        // The server would take it for midnight of the next day.
+                        !rest.starts_with(b"24:")
+                            && time(rest)
+                                .is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone))
                     }
                     _ => rest.is_empty() || rest == b" BC",
                 };
@@ -91,11 +94,7 @@ impl Form {
                 let bits = if is_short { Kind::Real32 } else { Kind::Real };
                 read(bits, text).is_ok() && read(Kind::Decimal { precision, scale }, text).is_ok()
             }
-            Form::Several(kind) => text
-                .split(|byte| b"{}()[]<>,\"".contains(byte))
-                .map(<[u8]>::trim_ascii)
-                .filter(|part| !part.is_empty() && !part.eq_ignore_ascii_case(b"NULL"))
-                .all(|part| read(*kind, part).is_ok()),
+            Form::Several(kind) => parts(text).iter().all(|part| read(*kind, part).is_ok()),
             Form::Unknown => false,
         }
     }
@@ -156,14 +155,52 @@ fn date(text: &[u8]) -> Option<&[u8]> {
     digits(digits(rest, 1..=2)?.strip_prefix(&[*mark])?, 1..=2)
 }
 
-/// Digits of a second that are not zeros at the end, and what is behind a time.
+/// Digits of a second that are not zeros at the end, and what is behind a time. The second 60 is not kept: it becomes the
+/// next minute.
 fn time(text: &[u8]) -> Option<(u32, &[u8])> {
     let rest = digits(digits(text, 1..=3)?.strip_prefix(b":")?, 2..=2)?;
     let Some(rest) = rest.strip_prefix(b":") else { return Some((0, rest)) };
-    let rest = digits(rest, 2..=2)?;
+    let rest = digits(rest, 2..=2).filter(|_| !rest.starts_with(b"60"))?;
     let Some(fraction) = rest.strip_prefix(b".") else { return Some((0, rest)) };
     let rest = digits(fraction, 0..=usize::MAX)?;
     Some((kept(&fraction[..fraction.len() - rest.len()]), rest))
+}
+
+/// The values in an array, a range or the like, without NULL, as the server finds them between the marks. A quote or a
+/// backslash makes marks letters.
+fn parts(text: &[u8]) -> Vec<Vec<u8>> {
+    // The bounds of an array may stand before it, as in [0:1]={5,6}.
+    let start = memchr::memmem::find(text, b"={").filter(|_| text.starts_with(b"["));
+    let (mut found, mut part, mut is_within, mut is_quoted) = (Vec::new(), Vec::new(), false, false);
+    let mut bytes = text[start.map_or(0, |start| start + 1)..].iter().copied().chain([b',']).peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                is_quoted = true;
+                part.extend(bytes.next());
+            }
+            b'"' if is_within && bytes.peek() == Some(&b'"') => part.extend(bytes.next()),
+            b'"' => (is_within, is_quoted) = (!is_within, true),
+            _ if is_within => part.push(byte),
+            _ if b"{}()[]<>,;".contains(&byte) => {
+                let own = std::mem::take(&mut part);
+                match std::mem::take(&mut is_quoted) {
+                    true => found.push(own),
+                    false => found.extend(plain(&own)),
+                }
+            }
+            _ if byte.is_ascii_whitespace() && (is_quoted || part.is_empty()) => {}
+            _ => part.push(byte),
+        }
+    }
+    found
+}
+
+/// A value between marks that is not quoted, if it is one.
+fn plain(part: &[u8]) -> Option<Vec<u8>> {
+    let part = part.trim_ascii();
+    let is_word = [&b"NULL"[..], b"empty"].iter().any(|word| part.eq_ignore_ascii_case(word));
+    (!part.is_empty() && !is_word).then(|| part.to_vec())
 }
 
 /// Digits without zeros at the end.

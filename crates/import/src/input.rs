@@ -18,7 +18,7 @@ use crate::source::Opened;
 use crate::source::Source;
 use crate::split::{Fields, fields_of};
 use crate::syntax::Syntax;
-use crate::table::names;
+use crate::table::{given_name, names};
 
 /// Bits of a place that say the line; those above say the file.
 const LINE_BITS: u32 = 40;
@@ -241,22 +241,29 @@ fn open(
     fields_of(&ends[..record.fields], &mut fields);
     let header: Vec<Vec<u8>> =
         fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect();
-    let own = names(Some(&header), header.len()).input()?;
-    let order: Vec<usize> = format
-        .names
-        .iter()
-        .filter_map(|name| own.iter().position(|own| own.eq_ignore_ascii_case(name)))
-        .collect();
-    let check = || -> Result<()> {
-        ensure!(
-            order.len() == format.names.len() && own.len() == format.names.len(),
-            "{name} has the columns {}, and the first file {}: files of one import have the same",
-            own.join(", "),
-            format.names.join(", ")
-        );
-        Ok(())
-    };
-    check().input()?;
+    let order = order(format, &header, &name).input()?;
     let is_same = order.iter().enumerate().all(|(place, field)| place == *field);
     Ok((Reader::Text(Box::new(records)), (!is_same).then_some(order)))
+}
+
+/// The positions of the first file's fields in a file with a header. A name that dyno made, for a field without one or
+/// for the second of two with one name, stands for a field that lacks its name in the same way.
+fn order(format: &Format, header: &[Vec<u8>], name: &str) -> Result<Vec<usize>> {
+    let given: Vec<String> = header.iter().map(|field| given_name(field)).collect::<Result<_>>()?;
+    let own: Vec<(String, &String)> = names(Some(header), header.len())?.into_iter().zip(&given).collect();
+    let keys: Vec<&str> = format.keys.iter().map(|key| key.trim()).collect();
+    let place = |(wanted, key): (&String, &&str)| {
+        let is_same = |(own, given): &(String, &String)| {
+            own.eq_ignore_ascii_case(wanted) && given.eq_ignore_ascii_case(key)
+        };
+        own.iter().position(is_same)
+    };
+    let order: Vec<usize> = format.names.iter().zip(&keys).filter_map(place).collect();
+    ensure!(
+        order.len() == format.names.len() && own.len() == format.names.len(),
+        "{name} has the columns {}, and the first file {}: files of one import have the same",
+        given.join(", "),
+        keys.join(", ")
+    );
+    Ok(order)
 }

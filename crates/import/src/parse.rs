@@ -26,7 +26,7 @@ pub struct Parser {
     pub typed: bool,
     /// True if a text may hold a zero byte.
     pub zeros: bool,
-    /// Rows that the database refused in an attempt before: their lines and the reasons.
+    /// Rows that the database refused in an attempt before: the numbers of their records, and the reasons.
     pub refused: HashMap<u64, String>,
     /// Takes the bad rows.
     pub rejects: Arc<Mutex<Rejects>>,
@@ -38,11 +38,11 @@ impl Parser {
         let columns = self.converter.columns.len();
         let (mut ends, mut fields) = (vec![0; columns + 1], Vec::new());
         let Some(mut batch) = sender.empty(columns) else { return Ok(()) };
-        loop {
+        for number in 0.. {
             let used = batch.used;
             let Some(record) = self.input.read(&mut batch.text, used, &mut ends, &mut fields)? else { break };
             self.check_strings(&batch, record, &fields)?;
-            self.add(&mut batch, record, &fields)?;
+            self.add(&mut batch, (number, record), &fields)?;
             if batch.is_full() {
                 sender.send(batch);
                 let Some(next) = sender.empty(columns) else { return Ok(()) };
@@ -74,15 +74,20 @@ impl Parser {
     }
 
     /// Adds a record to a batch, or takes it back and rejects it.
-    fn add(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<()> {
+    fn add(&self, batch: &mut Batch, (number, record): (u64, Record), fields: &Fields) -> Result<()> {
         let cells = batch.cells.len();
-        match self.convert(batch, record, fields) {
+        let outcome = match self.refused.get(&number) {
+            Some(reason) => Err((None, reason.clone())),
+            None => self.convert(batch, record, fields),
+        };
+        match outcome {
             Ok(()) => {
                 let (start, all) = (batch.used as u32, self.input.unshaped(fields));
                 batch.width = all.len();
                 batch.fields.extend(all.iter().map(|&(from, to)| (start + from, start + to)));
                 batch.used += record.length;
                 batch.lines.push(record.line);
+                batch.records.push(number);
                 Ok(())
             }
             Err(wrong) => {
@@ -95,9 +100,6 @@ impl Parser {
     #[inline]
     fn convert(&self, batch: &mut Batch, record: Record, fields: &Fields) -> Result<(), BadField> {
         let start = batch.used as u32;
-        if let Some(reason) = self.refused.get(&record.line) {
-            return Err((None, reason.clone()));
-        }
         match (record.flaw, self.input.shape()) {
             (Flaw::None, _) => {}
             (Flaw::Form { column }, Some(shape)) => {

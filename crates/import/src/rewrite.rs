@@ -32,9 +32,10 @@ impl Rewrite {
             ("REAL(,)", _) => ("REAL".to_owned(), Rewrite::Comma),
             ("DATE", _) if checks_dates => ("DATE".to_owned(), Rewrite::Date(ISO.to_owned())),
             (_, Some(form)) => {
-                if ["YYYY", "MM", "DD"].iter().any(|part| form.matches(part).count() != 1) {
+                if !is_form(form) {
                     bail!(
-                        "'{declared}' is no form of a date: write YYYY, MM and DD once each, as in DATE(DD.MM.YYYY)"
+                        "'{declared}' is no form of a date: write YYYY, MM and DD once each and no other Y, M or D, as in \
+                         DATE(DD.MM.YYYY)"
                     );
                 }
                 ("DATE".to_owned(), Rewrite::Date(form.to_owned()))
@@ -88,6 +89,13 @@ fn number(text: &str) -> Option<Vec<u8>> {
     let number = part.map_or(whole.clone(), |part| format!("{whole}.{part}"));
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
     is_number.then(|| number.into_bytes())
+}
+
+/// True if a form has a year, a month and a day once each. Another Y, M or D is a slip such as DDD.
+fn is_form(form: &str) -> bool {
+    let parts = ["YYYY", "MM", "DD"];
+    let others = parts.iter().fold(form.to_owned(), |rest, part| rest.replacen(part, "", 1));
+    parts.iter().all(|part| form.contains(part)) && !others.contains(['Y', 'M', 'D'])
 }
 
 /// A date of the calendar.
@@ -147,7 +155,9 @@ mod tests {
         ] {
             assert_eq!(rewritten(declared, field).as_deref(), wanted, "{declared}: {field}");
         }
-        assert!(Rewrite::of("DATE(DD.MM)", true).is_err());
+        for declared in ["DATE(DD.MM)", "DATE(DD.MM.YYYYD)", "DATE(DDD.MM.YYYY)", "DATE(DD.MM.YYYY DD)"] {
+            assert!(Rewrite::of(declared, true).is_err(), "{declared}");
+        }
         assert_eq!(Rewrite::of("DATE", false).unwrap().1, Rewrite::None);
     }
 }

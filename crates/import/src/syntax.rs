@@ -1,6 +1,6 @@
 //! The ways to write delimited text: delimiters, quotes, the limits of a record, and what makes one doubtful.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 /// Longest record, bytes: more is what an unclosed quote swallows. Less memory holds only shorter ones.
 pub const LONGEST: usize = 128 << 20;
@@ -37,6 +37,26 @@ pub struct Syntax {
 }
 
 impl Syntax {
+    /// Refuses a character in two roles, for the text could be read in two ways. A quote may be escaped by a quote.
+    pub fn check_roles(self) -> Result<()> {
+        let roles = [
+            ("--delimiter", Some(self.delimiter)),
+            ("--comment", self.comment),
+            ("--quote", self.quote),
+            ("--escape", self.escape.filter(|escape| Some(*escape) != self.quote)),
+        ];
+        for (place, (role, byte)) in roles.iter().enumerate() {
+            let other = roles[..place].iter().find(|(_, other)| byte.is_some() && other == byte);
+            ensure!(
+                other.is_none(),
+                "one character, '{}', cannot be both {} and {role}: name another for one of them",
+                byte.unwrap_or_default().escape_ascii(),
+                other.map_or("", |(other, _)| other)
+            );
+        }
+        Ok(())
+    }
+
     /// The same for the page writer's splitters; None if they do not support it.
     pub fn usual(self) -> Option<Dialect> {
         let is_doubled = self.escape.is_none() && matches!(self.quote, None | Some(b'"'));
@@ -132,4 +152,26 @@ pub fn too_long<T>(line: u64, name: &str, longest: usize) -> Result<T> {
 #[cold]
 pub fn too_many_fields<T>(line: u64, name: &str) -> Result<T> {
     bail!("{name}:{line}: the record that begins here has more than {MOST_FIELDS} fields")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_has_one_role() {
+        let usual = Syntax { delimiter: b',', quote: Some(b'"'), escape: None, comment: Some(b'#') };
+        usual.check_roles().unwrap();
+        Syntax { escape: Some(b'"'), ..usual }.check_roles().unwrap();
+        for (wrong, said) in [
+            (Syntax { quote: Some(b','), ..usual }, "',', cannot be both --delimiter and --quote"),
+            (Syntax { comment: Some(b','), ..usual }, "both --delimiter and --comment"),
+            (Syntax { escape: Some(b','), ..usual }, "both --delimiter and --escape"),
+            (Syntax { comment: Some(b'"'), ..usual }, "both --comment and --quote"),
+            (Syntax { escape: Some(b'#'), ..usual }, "both --comment and --escape"),
+        ] {
+            let error = wrong.check_roles().unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
 }

@@ -65,6 +65,11 @@ impl Table {
         names.filter(|name| !merge.key.iter().any(|key| key == name)).collect()
     }
 
+    /// True if a row of the table gets the values of a row of the file that has its key.
+    pub fn updates(&self) -> bool {
+        self.merge.as_ref().is_some_and(|merge| merge.updates)
+    }
+
     /// True if a column is part of the primary key or an index.
     pub fn is_key(&self, name: &str) -> bool {
         self.primary_key.iter().chain(self.indexes.iter().flatten()).any(|key| key == name)
@@ -116,35 +121,38 @@ fn split(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Names for columns: those of the header, completed such that each column has one and no two are the same.
+/// Names for columns: those of the header, completed such that each column has one and no two are the same. A name that
+/// the header has is the one of its first column; others get names that the header has not.
 pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> {
-    let mut names: Vec<String> = Vec::new();
-    let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
-    for column in 0..columns {
-        let given = header.and_then(|header| header.get(column)).map_or(&b""[..], Vec::as_slice);
-        let Ok(given) = std::str::from_utf8(given) else {
-            bail!("the header is not UTF-8; --encoding names another encoding")
-        };
-        let wanted = match given.trim() {
-            "" => format!("c{}", column + 1),
-            name => name.replace('\0', ""),
-        };
+    let given = |column: usize| header.and_then(|header| header.get(column)).map_or(&b""[..], Vec::as_slice);
+    let given: Vec<String> = (0..columns).map(|column| given_name(given(column))).collect::<Result<_>>()?;
+    let mut taken: HashSet<String> = given.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let (mut seen, mut numbers) = (HashSet::new(), HashMap::new());
+    let named = given.into_iter().zip(1..).map(|(given, column)| {
+        if !given.is_empty() && seen.insert(given.to_ascii_lowercase()) {
+            return given;
+        }
+        let wanted = if given.is_empty() { format!("c{column}") } else { given };
         let lower = wanted.to_ascii_lowercase();
-        let name = match taken.contains(&lower) {
-            false => wanted,
-            true => {
-                // Names are never given back, so no name below the last number is free.
-                let number = numbers.entry(lower.clone()).or_insert(2u64);
-                while taken.contains(&format!("{lower}_{number}")) {
-                    *number += 1;
-                }
-                format!("{wanted}_{number}")
-            }
-        };
-        taken.insert(name.to_ascii_lowercase());
-        names.push(name);
-    }
-    Ok(names)
+        if taken.insert(lower.clone()) {
+            return wanted;
+        }
+        // Names are never given back, so no name below the last number is free.
+        let number = numbers.entry(lower.clone()).or_insert(2u64);
+        while !taken.insert(format!("{lower}_{number}")) {
+            *number += 1;
+        }
+        format!("{wanted}_{number}")
+    });
+    Ok(named.collect())
+}
+
+/// A name as a field of the header gives it; empty where it gives none.
+pub fn given_name(field: &[u8]) -> Result<String> {
+    let Ok(given) = std::str::from_utf8(field) else {
+        bail!("the header is not UTF-8; --encoding names another encoding")
+    };
+    Ok(given.trim().replace('\0', ""))
 }
 
 /// The column of a name; if none has just that, one that differs only in case.
@@ -183,7 +191,9 @@ mod tests {
     #[test]
     fn columns_have_names_that_differ() {
         let header: Vec<Vec<u8>> = ["a", "", "A", "c2"].map(|name| name.as_bytes().to_vec()).to_vec();
-        assert_eq!(names(Some(&header), 5).unwrap(), ["a", "c2", "A_2", "c2_2", "c5"]);
+        assert_eq!(names(Some(&header), 5).unwrap(), ["a", "c2_2", "A_2", "c2", "c5"]);
+        let header: Vec<Vec<u8>> = ["a", "a", "A_2", "a"].map(|name| name.as_bytes().to_vec()).to_vec();
+        assert_eq!(names(Some(&header), 4).unwrap(), ["a", "a_3", "A_2", "a_4"]);
         let header = vec![b"a".to_vec(); 100_000];
         assert_eq!(names(Some(&header), 100_000).unwrap()[99_999], "a_100000");
         assert_eq!(names(None, 2).unwrap(), ["c1", "c2"]);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use sqlite_pages::Pages;
 
 use crate::fill::Filled;
@@ -118,6 +118,19 @@ pub trait PageTarget {
         fill: &dyn Fn(&Pages) -> Result<Filled>,
         seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached>;
+}
+
+/// Refuses a table that is not as it was when the import was planned: its columns may now mean other values.
+///
+/// # Errors
+/// It is not the same.
+pub fn check_same(table: &str, is_same: bool) -> Result<()> {
+    ensure!(
+        is_same,
+        "another program made, changed or dropped the table {table} while the file was read, so nothing was loaded: \
+         begin the import again"
+    );
+    Ok(())
 }
 
 /// The losses with a table that is replaced, as a sentence.

@@ -123,6 +123,11 @@ pub fn real(field: &[u8]) -> Option<f64> {
     digits::decimal(field).or_else(read)
 }
 
+/// A double below it prints as the integer that it is.
+const EVERY_WHOLE: f64 = (1u64 << 53) as f64;
+/// No double from here on is an integer of SQLite.
+const BEYOND_WHOLE: f64 = (1u64 << 63) as f64;
+
 /// The value that SQLite's NUMERIC makes of a text. SQLite would silently round a number of more than 15 digits, make
 /// infinity of one that no double holds, and leave out spaces around one and what is behind a zero byte.
 fn numeric(field: &[u8]) -> Option<Value> {
@@ -138,7 +143,16 @@ fn numeric(field: &[u8]) -> Option<Value> {
     // The words that Rust reads, such as inf, are texts.
     let is_number = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
         && text.parse::<f64>().is_ok();
-    if is_number { real(field).map(Value::Real) } else { Some(Value::Text) }
+    if !is_number {
+        return Some(Value::Text);
+    }
+    let value = real(field)?;
+    // SQLite makes an integer of it where that is the same number, and prints all digits of an integer.
+    let is_printed = |number: i64| {
+        Number::read(field).is_some_and(|read| read.is_printed_as(&number.unsigned_abs().to_string()))
+    };
+    let is_kept = value.abs() < EVERY_WHOLE || value.abs() >= BEYOND_WHOLE || is_printed(value as i64);
+    is_kept.then_some(Value::Real(value))
 }
 
 fn fits(field: &[u8], longest: Option<u32>) -> bool {

@@ -46,6 +46,9 @@ fn dates_and_times_are_kept_as_they_stand() {
             "now",
             "10:00:00",
             "2024-01-01 -1:00",
+            "2024-01-01 24:00:00",
+            "2024-01-01 24:00",
+            "2024-01-01 10:00:60",
         ],
     );
     let zoned = Form::Timestamp { digits: 6, has_zone: true };
@@ -63,8 +66,8 @@ fn dates_and_times_are_kept_as_they_stand() {
     );
     check(
         Form::Time { digits: 3, has_zone: false },
-        &["10:00", "9:05:01.5", "-838:59:59", "10:00:00.1230"],
-        &["10:00:00.1234", "10:00 PM", "1 10:00:00", "1000", "10:00:00+02"],
+        &["10:00", "9:05:01.5", "-838:59:59", "10:00:00.1230", "24:00:00"],
+        &["10:00:60", "23:59:60.0", "10:00:00.1234", "10:00 PM", "1 10:00:00", "1000", "10:00:00+02"],
     );
     check(
         Form::Interval { digits: 2 },
@@ -86,4 +89,22 @@ fn texts_are_kept_as_they_stand() {
     check(eight(true), &["123456.78"], &["999999.99"]);
     let reals: &Kind = Box::leak(Box::new(Kind::Real32));
     check(Form::Several(reals), &["{1.5,NULL,\"2\"}", "[0.1, 0.2]", "{}"], &["{0.12345678901}", "{x}"]);
+    let words = Form::Several(Box::leak(Box::new(Kind::Text { longest: Some(3) })));
+    check(
+        words,
+        &["{abc,\"d,e\",NULL,\"\"}", "{ \"abc\" , d }", "[0:1]={ab,cd}", "{a\\,b}", "{\"a\\\"b\"}"],
+        &["{\"abc   \"}", "{\"ab,cd\"}", "{a,{\"NULL\"}}", "{abcd}", "[0:0]={abcd}"],
+    );
+    let times =
+        Form::Several(Box::leak(Box::new(Kind::Form(Form::Timestamp { digits: 6, has_zone: false }))));
+    check(
+        times,
+        &[
+            "[2024-01-01 10:00,\"2024-01-02 10:00:00.5\")",
+            "empty",
+            "(,infinity]",
+            "{[2024-01-01,2024-01-02)}",
+        ],
+        &["[2024-01-01 10:00:00.1234567,)", "[\"2024-01-01 24:00:00\",)"],
+    );
 }

@@ -128,11 +128,14 @@ impl Division {
 /// all but the delimiter.
 pub fn delimiter(source: &Source, sample: &Sample, whole: bool, syntax: Syntax, skip: u64) -> Guess<u8> {
     let named = NAMED.iter().find(|(ending, _)| source.is_named(ending)).map(|(_, delimiter)| *delimiter);
-    let divisions = DELIMITERS.map(|delimiter| {
+    let possible = DELIMITERS.iter().map(|delimiter| Syntax { delimiter: *delimiter, ..syntax });
+    let possible = possible.filter(|syntax| syntax.check_roles().is_ok());
+    let divide = |syntax: Syntax| {
         let count = |_: &[u8], ends: &[usize]| ends.len();
-        let found = first("", sample, whole, Syntax { delimiter, ..syntax }, skip, count);
-        Division::of(delimiter, &found.unwrap_or_default())
-    });
+        let found = first("", sample, whole, syntax, skip, count);
+        Division::of(syntax.delimiter, &found.unwrap_or_default())
+    };
+    let divisions: Vec<Division> = possible.map(divide).collect();
     let good: Vec<&Division> = divisions.iter().filter(|division| division.divides_nearly_all()).collect();
     let is_named = |division: &&&Division| Some(division.delimiter) == named;
     match (&good[..], good.iter().find(is_named)) {

@@ -73,11 +73,14 @@ impl Beginning {
         let written = written_delimiter(sample);
         let skip = request.skip.max(u64::from(written.is_some()));
         let Request { quote, escape, comment, .. } = *request;
-        let syntax = Syntax { delimiter: b',', quote, escape, comment };
         let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
         if is_json || stated.is_some() {
             check_options(request, if is_json { "JSON Lines" } else { "Parquet" }).input()?;
         }
+        // An end of line has no other role.
+        let known = request.delimiter.or(written).unwrap_or(b'\n');
+        let syntax = Syntax { delimiter: known, quote, escape, comment };
+        syntax.check_roles().input()?;
         let delimiter = match (request.delimiter, written) {
             (Some(delimiter), _) => Choice::new(delimiter, "as asked"),
             (_, Some(delimiter)) => Choice::new(delimiter, "the first line is sep="),
@@ -87,6 +90,7 @@ impl Beginning {
                 .map_err(|question| asked(&request.source, &question))?,
         };
         let syntax = Syntax { delimiter: delimiter.value, ..syntax };
+        syntax.check_roles().input()?;
         let records = match &stated {
             Some((names, _)) => vec![names.clone()],
             None if is_json => vec![keys(request, sample, whole)?],

@@ -109,4 +109,17 @@ mod tests {
         }
         assert_eq!(Source::Stdin.stamp(), None);
     }
+
+    #[test]
+    fn a_file_that_changes_is_refused_also_if_its_time_is_set_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        fs::write(&path, "1\n2\n").unwrap();
+        let (source, time) = (Source::new(&path), path.metadata().unwrap().modified().unwrap());
+        let stamp = source.stamp();
+        fs::write(&path, "3\n4\n").unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
+        assert!(check_same(&source, stamp.as_ref()).is_err());
+    }
 }

@@ -129,11 +129,11 @@ impl Plan {
     /// Lets the next attempt set aside a row that a server refused; then it returns None instead of the error. A server
     /// refuses no row alone: it rolls back all of them.
     fn without_refused(&mut self, error: Error) -> Result<Option<Error>> {
-        let Some(Refused { line, reason }) = error.downcast_ref::<Refused>() else { return Ok(Some(error)) };
+        let Some(Refused { line, record, reason }) = error.downcast_ref() else { return Ok(Some(error)) };
         let place = self.request.place(*line);
         let is_rejecting = self.request.on_error != OnError::Stop;
         if is_rejecting && self.request.is_repeatable() && self.refused.len() < MOST_REFUSED {
-            self.refused.insert(*line, format!("is refused by the server: {reason}"));
+            self.refused.insert(*record, format!("is refused by the server: {reason}"));
             return Ok(None);
         }
         let advice = match is_rejecting {

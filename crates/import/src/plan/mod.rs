@@ -54,7 +54,7 @@ pub struct Plan {
     pub first: Vec<Vec<String>>,
     /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
-    /// Rows that the server refused in an attempt before: the lines on which they begin, with the reasons.
+    /// Rows that the server refused in an attempt before: the numbers of their records, with the reasons.
     refused: HashMap<u64, String>,
     /// True if rows are known not to come in the order of their key.
     is_unordered: bool,

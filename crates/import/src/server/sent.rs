@@ -1,31 +1,47 @@
 //! The rows that a server was sent, so that its errors can name lines of the file.
 
-/// The lines of the file on which the rows of one stream begin, in order.
+/// The rows of one stream, in order: the lines of the file on which they begin, and the numbers of their records.
 #[derive(Debug, Default)]
 pub struct Sent {
     rows: u64,
-    /// Rows on lines that follow one another: the first row, from 0, and its line.
-    runs: Vec<(u64, u64)>,
+    lines: Numbers,
+    records: Numbers,
 }
+
+/// A number for each row. It mostly goes up by as much as before: the first row of such a run, its number, and the step.
+#[derive(Debug, Default)]
+struct Numbers(Vec<(u64, u64, u64)>);
 
 impl Sent {
     /// Some more rows.
-    pub fn add(&mut self, lines: &[u64]) {
-        for &line in lines {
-            let follows = |&(row, first): &(u64, u64)| first + (self.rows - row) == line;
-            if !self.runs.last().is_some_and(follows) {
-                self.runs.push((self.rows, line));
-            }
+    pub fn add(&mut self, lines: &[u64], records: &[u64]) {
+        for (&line, &record) in lines.iter().zip(records) {
+            self.lines.add(self.rows, line);
+            self.records.add(self.rows, record);
             self.rows += 1;
         }
     }
 
-    /// The line of a row that the server counts from 1.
-    pub fn line(&self, row: u64) -> Option<u64> {
+    /// The line and the record of a row that the server counts from 1.
+    pub fn row(&self, row: u64) -> Option<(u64, u64)> {
         let row = row.checked_sub(1).filter(|row| *row < self.rows)?;
-        let run = self.runs.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
-        let (first, line) = self.runs[run];
-        Some(line + row - first)
+        Some((self.lines.of(row)?, self.records.of(row)?))
+    }
+}
+
+impl Numbers {
+    fn add(&mut self, row: u64, number: u64) {
+        match self.0.last_mut() {
+            Some((first, start, step)) if *start + (row - *first) * *step == number => {}
+            Some((first, start, step)) if row - *first == 1 && number >= *start => *step = number - *start,
+            _ => self.0.push((row, number, 1)),
+        }
+    }
+
+    fn of(&self, row: u64) -> Option<u64> {
+        let run = self.0.partition_point(|(first, _, _)| *first <= row).checked_sub(1)?;
+        let (first, start, step) = self.0[run];
+        Some(start + (row - first) * step)
     }
 }
 
@@ -42,13 +58,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_have_the_lines_that_they_were_sent_with() {
+    fn rows_have_the_lines_and_records_that_they_were_sent_with() {
         let mut sent = Sent::default();
-        sent.add(&[2, 3, 4]);
-        sent.add(&[5, 7, 10, 11]);
-        let lines: Vec<Option<u64>> = (0..9).map(|row| sent.line(row)).collect();
-        assert_eq!(lines, [None, Some(2), Some(3), Some(4), Some(5), Some(7), Some(10), Some(11), None]);
-        assert_eq!(sent.runs.len(), 3);
+        let lines = [2, 3, 4, 5, 7, 10, 11, 11, 11, 13, 15, 17, 1, 1];
+        let records = [0, 1, 2, 3, 4, 6, 7, 8, 9, 20, 21, 22, 23, 24];
+        sent.add(&lines[..3], &records[..3]);
+        sent.add(&lines[3..], &records[3..]);
+        let found: Vec<_> = (1..=14).filter_map(|row| sent.row(row)).collect();
+        assert_eq!(found, lines.into_iter().zip(records).collect::<Vec<_>>());
+        assert_eq!((sent.row(0), sent.row(15)), (None, None));
+    }
+
+    #[test]
+    fn rows_on_one_line_or_some_lines_apart_take_little_memory() {
+        for step in 0..3 {
+            let mut sent = Sent::default();
+            (0..1000).for_each(|row| sent.add(&[1 + row * step], &[row]));
+            assert_eq!(
+                (sent.lines.0.len(), sent.records.0.len(), sent.row(1000)),
+                (1, 1, Some((1 + 999 * step, 999)))
+            );
+        }
     }
 
     #[test]

@@ -122,6 +122,8 @@ impl Spelling {
             ("binary", []) => Kind::Form(Form::Bytes { least: 1, most: 1 }),
             ("binary", &[length]) => Kind::Form(Form::Bytes { least: length, most: length }),
             ("vector", _) => several(Kind::Real32),
+            ("cube", []) if self.is_postgres => several(Kind::Real),
+            ("seg" | "halfvec" | "sparsevec", _) if self.is_postgres => Kind::Form(Form::Unknown),
             ("point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle", []) if self.is_postgres => {
                 several(Kind::Real)
             }
@@ -138,6 +140,9 @@ fn integers(word: &str, is_unsigned: bool) -> Option<Kind> {
         "mediumint" => 24,
         "smallint" | "int2" => 16,
         "tinyint" => 8,
+        // PostgreSQL counts back from the greatest for a number below 0.
+        "oid" | "xid" | "cid" => return Some(Kind::Integer { min: 0, max: u32::MAX.into() }),
+        "xid8" => return Some(Kind::Integer { min: 0, max: i64::MAX }),
         _ => return None,
     };
     Some(match (is_unsigned, bits) {
@@ -148,12 +153,27 @@ fn integers(word: &str, is_unsigned: bool) -> Option<Kind> {
     })
 }
 
-/// An array of a kind. Where the server keeps or refuses every element, it is asked.
-fn several(kind: Kind) -> Kind {
+/// An array or a range of a kind. Where the server keeps or refuses every element, it is asked.
+pub fn several(kind: Kind) -> Kind {
     match kind {
-        Kind::AsIs | Kind::TEXT | Kind::Integer { .. } | Kind::Text { .. } => Kind::AsIs,
+        kind if keeps(kind) && kind != Kind::DECIMAL => Kind::AsIs,
         // There are as many as columns, and they are there as long as the program.
         kind => Kind::Form(Form::Several(Box::leak(Box::new(kind)))),
+    }
+}
+
+/// A value of several kinds together, among which dyno does not look for the part that the server would change.
+pub fn together(kinds: &[Kind]) -> Kind {
+    if kinds.iter().copied().all(keeps) { Kind::AsIs } else { Kind::Form(Form::Unknown) }
+}
+
+/// True if the server itself keeps or refuses every value. It takes a number below 0 for another one where it keeps
+/// none, and cuts spaces behind a text that is too long.
+fn keeps(kind: Kind) -> bool {
+    match kind {
+        Kind::AsIs | Kind::TEXT | Kind::DECIMAL => true,
+        Kind::Integer { min, .. } => min < 0,
+        _ => false,
     }
 }
 
@@ -230,6 +250,16 @@ mod tests {
         }
         assert_eq!(kind("character(5)"), Kind::Form(Form::Padded { length: 5, fills: true }));
         assert_eq!((kind("text[]"), kind("bit(3)")), (Kind::AsIs, Kind::AsIs));
+        assert_eq!(
+            (kind("integer[]"), kind("oid")),
+            (Kind::AsIs, Kind::Integer { min: 0, max: u32::MAX.into() })
+        );
         assert!(matches!(kind("real[]"), Kind::Form(Form::Several(Kind::Real32))));
+        assert!(matches!(
+            kind("character varying(3)[]"),
+            Kind::Form(Form::Several(Kind::Text { longest: Some(3) }))
+        ));
+        assert_eq!(together(&[Kind::TEXT, Kind::INTEGER]), Kind::AsIs);
+        assert_eq!(together(&[Kind::TEXT, Kind::Real]), Kind::Form(Form::Unknown));
     }
 }

@@ -45,7 +45,7 @@ impl PageTarget for Sqlite {
         fill: &dyn Fn(&Pages) -> Result<Filled>,
         seal: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        if !self.is_fresh() {
+        if !self.is_fresh {
             return self.load_by_transfer(table, watch, fill, seal);
         }
         let fresh = NewDatabase::unnamed(&self.place)?;

@@ -4,21 +4,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_client::sqlite::api::CONSTRAINT;
 use dyno_client::sqlite::{Interrupter, SqliteError};
 
+use super::catalog::{ForeignKeys, FoundTable};
 use super::connection::Connection;
 use super::feed::{self, Feeding};
 use super::losses::Uses;
 use super::place::{Done, NewDatabase};
-use super::schema::{ForeignKeys, quoted};
-use super::{FRESH, Sqlite};
+use super::schema::quoted;
+use super::{FRESH, Sqlite, place};
 use crate::error::{Input, shown};
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
 use crate::table::Table;
-use crate::target::Existing;
+use crate::target::{Existing, literal};
+
+/// Begins a transaction in which no other program can write, so that none can come between and fail it half way.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// The interval between checks whether to stop while SQLite is at work.
 const LOOK: Duration = Duration::from_millis(50);
@@ -38,14 +42,17 @@ impl Sqlite {
         let feeding = Feeding {
             columns: table.columns.len(),
             one_by_one: self.insertion(table, existing).one_by_one,
-            counts: existing == Existing::Append && self.has_triggers(),
+            counts: self.added_to(existing).is_some_and(FoundTable::has_triggers),
         };
         let inserted =
             feed::load(connection, &statements.insert, feeding, rows)?.filter(|_| table.merge.is_none());
+        if existing == Existing::Append {
+            keep_numbers(connection, table)?;
+        }
         let left_out = inserted.and_then(|count| rows.leave_out(rows.loaded().saturating_sub(count)));
         for sql in statements.after {
             rows.watch().doing("making indexes");
-            let is_kept = self.attached.iter().any(|(_, kept)| *kept == sql);
+            let is_kept = self.attached().iter().any(|(_, kept)| *kept == sql);
             let hint = if is_kept { ": drop it first if the new table is to be without it" } else { "" };
             let made = connection.execute(&sql);
             let made =
@@ -109,12 +116,17 @@ impl Sqlite {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
         let connection = self.open_existing()?;
-        if existing == Existing::Append && self.foreign_keys != ForeignKeys::None {
+        let added_to = self.added_to(existing);
+        let foreign_keys = added_to.map_or(ForeignKeys::None, |found| found.foreign_keys);
+        // A row that gets new values may lose those to which rows of another table refer.
+        let may_unrefer = table.updates() && added_to.is_some_and(|found| found.is_referred);
+        if foreign_keys != ForeignKeys::None || may_unrefer {
             set(&connection, &[("foreign_keys", "ON")])?;
         }
         let (watch, mut added, mut left_out) = (rows.watch(), None, None);
-        let reached = in_transaction(connection, "BEGIN IMMEDIATE", watch, |connection| {
-            if existing == Existing::Append && self.foreign_keys == ForeignKeys::Itself {
+        let reached = in_transaction(connection, watch, |connection| {
+            self.check_same(connection, table)?;
+            if foreign_keys == ForeignKeys::Itself {
                 // Rows may refer to later ones, also where each is a statement.
                 connection.execute("PRAGMA defer_foreign_keys=ON")?;
             }
@@ -149,6 +161,12 @@ impl Sqlite {
 
     /// Opens the existing database, with the settings for the requested safety in force.
     pub(super) fn open_existing(&self) -> Result<Connection> {
+        // SQLite would make a new file in its place.
+        ensure!(
+            place::exists(&self.place),
+            "{} was removed while the file was read, so nothing was loaded",
+            self.place.display()
+        );
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
         let is_wal = journal(&connection).input()? == "wal";
         let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
@@ -157,15 +175,13 @@ impl Sqlite {
     }
 }
 
-/// Does the work in one transaction, commits it and closes the database. If the work is more than one statement,
-/// `begin` is BEGIN IMMEDIATE, so that no one else's writing can come between and fail it half way.
+/// Does the work in one transaction, commits it and closes the database. No other program can write meanwhile.
 pub(super) fn in_transaction(
     connection: Connection,
-    begin: &str,
     watch: &dyn ImportObserver,
     work: impl FnOnce(&Connection) -> Result<()>,
 ) -> Result<Reached> {
-    connection.execute(begin)?;
+    connection.execute(BEGIN)?;
     if let Err(error) = work(&connection) {
         // SQLite may have rolled back already, as it does when the disk is full.
         let _ = connection.execute("ROLLBACK");
@@ -184,6 +200,22 @@ pub(super) fn in_transaction(
     // The rows are in, whatever closing the database says.
     let _ = connection.close();
     Ok(reached)
+}
+
+/// Has AUTOINCREMENT go on behind the rows. A statement that ends at a refused row keeps the rows before it, but does not
+/// note their greatest number, which would be used again once its row is deleted.
+fn keep_numbers(connection: &Connection, table: &Table) -> Result<()> {
+    if connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")?.is_none() {
+        return Ok(());
+    }
+    let name = literal(&table.name);
+    let key = connection.rows(&format!("SELECT name FROM pragma_table_xinfo({name}) WHERE pk > 0"))?;
+    let [row] = &key[..] else { return Ok(()) };
+    let Some(Some(key)) = row.first() else { return Ok(()) };
+    let greatest = format!("(SELECT max({}) FROM {})", quoted(key), quoted(&table.name));
+    connection.execute(&format!(
+        "UPDATE sqlite_sequence SET seq = {greatest} WHERE name = {name} COLLATE NOCASE AND seq < {greatest}"
+    ))
 }
 
 /// True if a constraint is violated.

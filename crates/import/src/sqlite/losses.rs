@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
+use super::catalog::referring;
 use super::connection::Connection;
 use super::schema::quoted;
 use crate::error::Input;
@@ -93,12 +94,7 @@ impl Uses {
             }
         }
         statements.retain(|sql| connection.prepare(sql).is_ok());
-        let children = connection.rows(&format!(
-            "SELECT DISTINCT s.name FROM sqlite_schema s, pragma_foreign_key_list(s.name) k \
-             WHERE s.type = 'table' AND k.\"table\" = {0} COLLATE NOCASE AND s.name <> {0} COLLATE NOCASE",
-            literal(table)
-        ))?;
-        let children = children.into_iter().filter_map(|row| row.into_iter().next().flatten());
+        let children = referring(connection, table)?.into_iter();
         let children = children.map(|child| {
             let violations = violations(connection, &child).ok();
             (child, violations)

@@ -1,6 +1,7 @@
 //! Loads into SQLite: a new database, or a table of an existing one.
 
 mod build;
+mod catalog;
 mod connection;
 mod feed;
 mod load;
@@ -22,9 +23,10 @@ use crate::error::Input;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::{Existing, PageTarget, Program, Target, said_losses};
+use crate::target::{Existing, PageTarget, Program, Target, check_same, said_losses};
+use catalog::{ForeignKeys, FoundTable};
 use connection::Connection;
-use schema::{ForeignKeys, Insertion};
+use schema::Insertion;
 
 /// PRAGMAs of a database that is built next to its place. Without journal and sync nothing is written twice; locked for
 /// good, SQLite does not look for other users after each transaction; a limited page cache bounds the memory for
@@ -48,16 +50,14 @@ pub struct Sqlite {
     api: Arc<Api>,
     place: PathBuf,
     safety: Safety,
+    /// True if there was no file at the place when the import was planned.
+    is_fresh: bool,
     /// True if dyno may write pages itself.
     may_build: bool,
     /// The columns of the existing table, if it has nothing else and SQLite moves whole records to it.
     bare: Option<Vec<Column>>,
-    /// Indexes and triggers of the existing table, each with its name.
-    attached: Vec<(String, String)>,
-    /// The treatment of the existing table's foreign keys.
-    foreign_keys: ForeignKeys,
-    /// True if the existing table says what becomes of a row that violates a constraint.
-    resolves_conflicts: bool,
+    /// The existing table as it was when the import was planned.
+    found: Option<FoundTable>,
     /// The time to wait for other programs that have the database locked.
     wait: Duration,
     /// Rows that the table had more after rows were merged with those that it had.
@@ -74,16 +74,14 @@ impl Sqlite {
     pub fn new(place: &Path, safety: Safety, wait: Duration) -> Result<Sqlite> {
         place::check(place).input()?;
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
-        let (bare, attached, foreign_keys) = (None, Vec::new(), ForeignKeys::None);
         Ok(Sqlite {
             api,
             place: place.to_owned(),
             safety,
+            is_fresh: !place::exists(place),
             may_build: true,
-            bare,
-            attached,
-            foreign_keys,
-            resolves_conflicts: false,
+            bare: None,
+            found: None,
             wait,
             added: None,
             notes: Vec::new(),
@@ -92,11 +90,22 @@ impl Sqlite {
 
     /// The statements that are executed around the rows.
     fn schema(&self, table: &Table, existing: Existing) -> schema::Statements {
-        schema::statements(table, existing, &self.attached, self.insertion(table, existing))
+        schema::statements(table, existing, self.attached(), self.insertion(table, existing))
     }
 
-    fn has_triggers(&self) -> bool {
-        self.attached.iter().any(|(_, sql)| sql.starts_with("CREATE TRIGGER"))
+    /// Indexes and triggers of the existing table, each with its name.
+    fn attached(&self) -> &[(String, String)] {
+        self.found.as_ref().map_or(&[], |found| &found.attached)
+    }
+
+    /// The existing table, if rows are added to it.
+    fn added_to(&self, existing: Existing) -> Option<&FoundTable> {
+        self.found.as_ref().filter(|_| existing == Existing::Append)
+    }
+
+    /// Refuses a table that is not the one for which the import was planned. From here on no other program changes it.
+    fn check_same(&self, connection: &Connection, table: &Table) -> Result<()> {
+        check_same(&table.name, FoundTable::read(connection, &table.name)? == self.found)
     }
 
     /// The statement that takes the rows.
@@ -108,27 +117,24 @@ impl Sqlite {
     /// statement as a whole, so there too each row is one. So it is where rows of the table get new values: SQLite takes
     /// back the whole statement where one of those is refused, whatever the INSERT says (lang_UPSERT.html).
     fn insertion(&self, table: &Table, existing: Existing) -> Insertion {
-        let is_append = existing == Existing::Append;
-        match is_append && self.has_triggers() {
-            true if self.resolves_conflicts => Insertion { verb: "INSERT OR ABORT", one_by_one: true },
-            true => Insertion { verb: "INSERT", one_by_one: true },
-            false => {
-                let updates = table.merge.as_ref().is_some_and(|merge| merge.updates);
-                let one_by_one = updates || is_append && self.foreign_keys == ForeignKeys::Others;
-                Insertion { verb: "INSERT OR FAIL", one_by_one }
+        let added_to = self.added_to(existing);
+        match added_to.filter(|found| found.has_triggers()) {
+            Some(found) if found.resolves_conflicts() => {
+                Insertion { verb: "INSERT OR ABORT", one_by_one: true }
+            }
+            Some(_) => Insertion { verb: "INSERT", one_by_one: true },
+            None => {
+                let is_judged = added_to.is_some_and(|found| found.foreign_keys == ForeignKeys::Others);
+                Insertion { verb: "INSERT OR FAIL", one_by_one: table.updates() || is_judged }
             }
         }
-    }
-
-    fn is_fresh(&self) -> bool {
-        !place::exists(&self.place)
     }
 
     /// True if dyno writes the pages of a table.
     fn builds(&self, table: &Table, existing: Existing) -> bool {
         self.may_build
             && match existing {
-                Existing::Create => self.is_fresh(),
+                Existing::Create => self.is_fresh,
                 Existing::Append => self.bare.as_ref().is_some_and(|bare| transfer::fills(table, bare)),
                 Existing::Replace => false,
             }
@@ -136,7 +142,7 @@ impl Sqlite {
 
     /// PRAGMAs for the safety that is requested of an existing database.
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        match (self.is_fresh(), self.safety) {
+        match (self.is_fresh, self.safety) {
             (true, _) => &FRESH,
             // With FULL the unlinking of the journal is not synced, and a power cut would take all of the import back.
             (false, Safety::PowerLoss) => &[("synchronous", "EXTRA"), ("cache_size", "-65536")],
@@ -150,25 +156,23 @@ impl Sqlite {
 
 impl Target for Sqlite {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
-        if self.is_fresh() {
+        self.is_fresh = !place::exists(&self.place);
+        if self.is_fresh {
             return Ok(None);
         }
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
-        let columns = schema::existing(&connection, table)
+        self.found = FoundTable::read(&connection, table)
             .with_context(|| format!("cannot read {}", self.place.display()))
             .input()?;
-        self.attached = schema::attached(&connection, table)?;
-        self.foreign_keys = schema::foreign_keys(&connection, table)?;
-        self.resolves_conflicts = schema::resolves_conflicts(&connection, table)?;
         // ATTACH takes a path as a text.
         let is_text = self.place.to_str().is_some();
-        let applies = |columns: &Vec<Column>| {
+        let applies = |found: &&FoundTable| {
             is_text
-                && self.foreign_keys == ForeignKeys::None
-                && transfer::applies(&connection, table, columns)
+                && found.foreign_keys == ForeignKeys::None
+                && transfer::applies(&connection, table, &found.columns)
         };
-        self.bare = columns.clone().filter(applies);
-        Ok(columns)
+        self.bare = self.found.as_ref().filter(applies).map(|found| found.columns.clone());
+        Ok(self.found.as_ref().map(|found| found.columns.clone()))
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
@@ -180,7 +184,7 @@ impl Target for Sqlite {
     }
 
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {
-        match self.is_fresh() || table.indexes.is_empty() {
+        match self.is_fresh || table.indexes.is_empty() {
             true => Ok(()),
             false => schema::check(&Connection::open(&self.api, &self.place, self.wait)?, table, existing),
         }
@@ -215,17 +219,17 @@ impl Target for Sqlite {
         let statements = self.schema(table, existing);
         let pragmas = self.settings().iter().map(|(name, value)| format!("PRAGMA {name}={value}"));
         match self.builds(table, existing) {
-            true if self.is_fresh() => return [statements.before, statements.after].concat(),
+            true if self.is_fresh => return [statements.before, statements.after].concat(),
             true => return pragmas.chain(transfer::statements(&self.place, table)).collect(),
             false => {}
         }
-        let begin = if self.is_fresh() { "BEGIN" } else { "BEGIN IMMEDIATE" };
+        let begin = if self.is_fresh { "BEGIN" } else { "BEGIN IMMEDIATE" };
         let all = pragmas.chain([begin.to_owned()]).chain(statements.before).chain([statements.insert]);
         all.chain(statements.after).chain(["COMMIT".to_owned()]).collect()
     }
 
     fn reasons(&self, table: &Table, existing: Existing) -> Vec<String> {
-        let mut reasons = match self.is_fresh() {
+        let mut reasons = match self.is_fresh {
             true => vec![
                 format!("{} is new: it is built beside its place without journal, then moved there", self.place.display()),
                 match self.safety {
@@ -239,13 +243,13 @@ impl Target for Sqlite {
             )],
         };
         reasons.push(match self.builds(table, existing) {
-            true if self.is_fresh() => {
+            true if self.is_fresh => {
                 "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite"
             }
             true => {
                 "nothing hangs on the table that rows must be held against: dyno parses them on all processors and writes pages of their records to a file beside the database, from which SQLite moves the records to the table"
             }
-            false if self.is_fresh() => {
+            false if self.is_fresh => {
                 "SQLite inserts the rows, since it must check the primary key and standard input cannot be read again; INSERT … SELECT from a virtual table needs no call for each row"
             }
             false => "SQLite inserts the rows: INSERT … SELECT from a virtual table needs no call for each row and no copy of a text",
@@ -268,7 +272,7 @@ impl Target for Sqlite {
         let marks = vec!["?"; columns.len()].join(", ");
         let pragmas = self.settings().iter().map(|(name, value)| format!("{name}={value}"));
         minijinja::context! {
-            fresh => self.is_fresh(),
+            fresh => self.is_fresh,
             building => format!("{place}.building"),
             pragmas => pragmas.collect::<Vec<_>>(),
             before => statements.before,
@@ -287,7 +291,7 @@ impl Target for Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        match self.is_fresh() {
+        match self.is_fresh {
             true => self.load_fresh(table, existing, rows, check),
             false => self.load_existing(table, existing, rows, check),
         }

@@ -6,7 +6,6 @@ use super::connection::Connection;
 use super::feed;
 use crate::table::{Column, Table};
 use crate::target::Existing;
-use crate::target::literal;
 use crate::value::Kind;
 
 /// The statements that are executed around the rows.
@@ -17,17 +16,6 @@ pub struct Statements {
     pub insert: String,
     /// After them.
     pub after: Vec<String>,
-}
-
-/// The foreign keys of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignKeys {
-    /// The table has no foreign keys.
-    None,
-    /// They refer to other tables, so each row can be judged alone.
-    Others,
-    /// One refers to the table itself: rows are judged when all are in.
-    Itself,
 }
 
 /// The form of the statement that takes the rows.
@@ -87,58 +75,6 @@ fn merge(table: &Table) -> String {
     let set: Vec<String> = table.updated().iter().map(set).collect();
     let done = if set.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", set.join(", ")) };
     format!(" ON CONFLICT ({}) DO {done}", key.join(", "))
-}
-
-/// The indexes and triggers of a table, by name and statement.
-pub fn attached(connection: &Connection, table: &str) -> Result<Vec<(String, String)>> {
-    let literal = table.replace('\'', "''");
-    let rows = connection.rows(&format!(
-        "SELECT name, sql FROM sqlite_schema WHERE tbl_name = '{literal}' COLLATE NOCASE \
-         AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, rowid"
-    ))?;
-    let pair = |row: Vec<Option<String>>| {
-        let mut row = row.into_iter().map(Option::unwrap_or_default);
-        (row.next().unwrap_or_default(), row.next().unwrap_or_default())
-    };
-    Ok(rows.into_iter().map(pair).collect())
-}
-
-/// True if the table says what becomes of a row that violates a constraint, as in `UNIQUE ON CONFLICT REPLACE`.
-pub fn resolves_conflicts(connection: &Connection, table: &str) -> Result<bool> {
-    let sql = connection.value(&format!(
-        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = {} COLLATE NOCASE",
-        literal(table)
-    ))?;
-    Ok(says_on_conflict(&sql.unwrap_or_default()))
-}
-
-/// True if a statement has the words ON CONFLICT, with white space and comments between them.
-fn says_on_conflict(sql: &str) -> bool {
-    let sql = sql.to_ascii_uppercase();
-    sql.match_indices("CONFLICT").any(|(at, _)| before_space(&sql[..at]).ends_with("ON"))
-}
-
-/// A text without the white space and the comments at its end.
-fn before_space(text: &str) -> &str {
-    let text = text.trim_end();
-    let line = text.rfind('\n').map_or(0, |end| end + 1);
-    let comment = match text.strip_suffix("*/") {
-        Some(inner) => inner.rfind("/*"),
-        None => text[line..].find("--").map(|begin| line + begin),
-    };
-    comment.map_or(text, |begin| before_space(&text[..begin]))
-}
-
-/// The foreign keys of a table.
-pub fn foreign_keys(connection: &Connection, table: &str) -> Result<ForeignKeys> {
-    let literal = table.replace('\'', "''");
-    let keys = connection.rows(&format!("SELECT \"table\" FROM pragma_foreign_key_list('{literal}')"))?;
-    let parents: Vec<String> = keys.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
-    Ok(match parents.iter().any(|parent| parent.eq_ignore_ascii_case(table)) {
-        true => ForeignKeys::Itself,
-        false if parents.is_empty() => ForeignKeys::None,
-        false => ForeignKeys::Others,
-    })
 }
 
 /// The name of an index on columns of a table.
@@ -223,79 +159,4 @@ pub fn declare(column: &mut Column) {
         _ => "TEXT",
     }
     .to_owned();
-}
-
-/// The columns of an existing table; None if it does not exist.
-pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> {
-    let literal = table.replace('\'', "''");
-    let kind = connection.value(&format!(
-        "SELECT type FROM sqlite_schema WHERE name = '{literal}' COLLATE NOCASE AND type IN ('table', 'view')"
-    ))?;
-    match kind.as_deref() {
-        None => return Ok(None),
-        Some("table") => {}
-        Some(_) => bail!("{table} is a view"),
-    }
-    let sql = format!(
-        "SELECT name, type, pk > 0 FROM pragma_table_xinfo('{literal}') WHERE hidden = 0 ORDER BY cid"
-    );
-    let is_strict = connection.value(&format!(
-        "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = '{literal}' COLLATE NOCASE"
-    ))?;
-    let is_strict = is_strict.as_deref() == Some("1");
-    let columns = connection.rows(&sql)?.into_iter().map(|row| {
-        let mut row = row.into_iter().map(Option::unwrap_or_default);
-        let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-        let required = row.next().as_deref() == Some("1");
-        Column { kind: affinity(&declared, is_strict), name, declared, inferred: false, required }
-    });
-    Ok(Some(columns.collect()))
-}
-
-/// The kind of values that a column of a declared type takes (<https://sqlite.org/datatype3.html>, section 3.1).
-/// ANY keeps values as they are in a table that is STRICT; in others it is a word without a meaning, as DATE is.
-fn affinity(declared: &str, is_strict: bool) -> Kind {
-    let declared = declared.to_ascii_uppercase();
-    let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
-    if has(&["INT"]) {
-        Kind::INTEGER
-    } else if has(&["CHAR", "CLOB", "TEXT"]) {
-        Kind::TEXT
-    } else if declared.is_empty() || has(&["BLOB"]) || is_strict && declared == "ANY" {
-        Kind::AsIs
-    } else if has(&["REAL", "FLOA", "DOUB"]) {
-        Kind::Real
-    } else {
-        Kind::Numeric
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn declared_types_have_the_affinity_that_sqlite_gives_them() {
-        let lax = |declared: &str| affinity(declared, false);
-        assert_eq!(lax("BIGINT UNSIGNED"), Kind::INTEGER);
-        assert_eq!(lax("varchar(20)"), Kind::TEXT);
-        assert_eq!(lax("double precision"), Kind::Real);
-        assert_eq!(lax("DECIMAL(8,2)"), Kind::Numeric);
-        assert_eq!((lax(""), lax("BLOB")), (Kind::AsIs, Kind::AsIs));
-        assert_eq!((lax("ANY"), affinity("any", true)), (Kind::Numeric, Kind::AsIs));
-    }
-
-    #[test]
-    fn on_conflict_is_found_behind_white_space_and_comments() {
-        for sql in [
-            "CREATE TABLE t (a UNIQUE ON CONFLICT REPLACE)",
-            "create table t (a unique on/**/conflict replace)",
-            "create table t (a unique on -- so\n /* and\nso */ conflict ignore)",
-        ] {
-            assert!(says_on_conflict(sql), "{sql}");
-        }
-        for sql in ["CREATE TABLE t (a UNIQUE, conflict TEXT)", "CREATE TABLE conflict (a)", ""] {
-            assert!(!says_on_conflict(sql), "{sql}");
-        }
-    }
 }

@@ -12,7 +12,7 @@ use sqlite_pages::Pages;
 use super::Sqlite;
 use super::build::reported;
 use super::connection::Connection;
-use super::load::{in_transaction, interruptible};
+use super::load::{BEGIN, in_transaction, interruptible};
 use super::place::Passing;
 use super::schema::quoted;
 use crate::building::hidden;
@@ -24,10 +24,6 @@ use crate::value::Kind;
 
 /// The name of that database in statements.
 const SCHEMA: &str = "dyno_pages";
-
-/// Begins the transaction. IMMEDIATE would begin one that writes in the attached database too, and SQLite commits those
-/// with a third journal and two more syncs. There is one statement, which locks the table's own database at once.
-const BEGIN: &str = "BEGIN";
 
 /// True if SQLite moves whole records into a table with these columns.
 pub fn applies(connection: &Connection, table: &str, columns: &[Column]) -> bool {
@@ -80,10 +76,11 @@ fn statement(table: &str) -> String {
     format!("INSERT INTO main.{name} SELECT * FROM {SCHEMA}.{name}")
 }
 
-/// The statements that are executed after the settings.
+/// The statements that are executed after the settings. Were the other database attached before the transaction begins,
+/// that would write in both, and SQLite commits such a one with a third journal and two more syncs.
 pub fn statements(place: &Path, table: &Table) -> [String; 4] {
     let attach = format!("ATTACH '{}…' AS {SCHEMA}", hidden(place));
-    [attach, BEGIN.to_owned(), statement(&table.name), "COMMIT".to_owned()]
+    [BEGIN.to_owned(), attach, statement(&table.name), "COMMIT".to_owned()]
 }
 
 impl Sqlite {
@@ -99,13 +96,13 @@ impl Sqlite {
         let columns = bare(&table.columns).context("a column of another type, which is a fault of dyno")?;
         let bare = Table { columns, ..table.clone() };
         self.write_pages(passing.file(), &bare, watch, fill).map_err(reported)?;
-        let connection = self.open_existing()?;
-        passing.opened(&self.place, |path| {
-            let path = path.to_str().context("the path is not UTF-8")?.replace('\'', "''");
-            connection.execute(&format!("ATTACH '{path}' AS {SCHEMA}"))
-        })?;
         watch.doing("moving the rows");
-        in_transaction(connection, BEGIN, watch, |connection| {
+        in_transaction(self.open_existing()?, watch, |connection| {
+            self.check_same(connection, table)?;
+            passing.opened(&self.place, |path| {
+                let path = path.to_str().context("the path is not UTF-8")?.replace('\'', "''");
+                connection.execute(&format!("ATTACH '{path}' AS {SCHEMA}"))
+            })?;
             let moved = || connection.execute(&statement(&table.name));
             interruptible(connection, watch, || {
                 moved().context("SQLite cannot take the rows; nothing was loaded")

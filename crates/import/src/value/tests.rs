@@ -61,6 +61,11 @@ fn sqlites_numeric_would_round_and_is_not_let() {
     assert_eq!(read(Kind::Numeric, b"2014-01-01"), Ok(Value::Text));
     assert_eq!(read(Kind::Numeric, b"12"), Ok(Value::Integer(12)));
     assert_eq!(read(Kind::Numeric, b"1.5"), Ok(Value::Real(1.5)));
+    // As an integer 8.371630656849187e18 would print as 8371630656849186816.
+    assert!(read(Kind::Numeric, b"8.371630656849187e18").is_err());
+    for text in ["1e18", "9007199254740992.0", "-9.223372036854776e18", "1e19", "653949402752056.0"] {
+        assert!(matches!(read(Kind::Numeric, text.as_bytes()), Ok(Value::Real(_))), "{text}");
+    }
     for text in
         ["0.1234567890123456789", "1e400", "12e4567", "-9e999", "1\0", "\x0b131", " 7", "7\t", "007", "-0"]
     {

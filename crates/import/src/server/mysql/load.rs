@@ -8,7 +8,7 @@ use dyno_client::mysql::{ServerError, infile};
 
 use super::MySql;
 use super::catalog::text;
-use super::statements::quoted;
+use super::statements::{held, quoted};
 use crate::batch::Batch;
 use crate::error::{BadInput, Input, Interrupted, Refused, shown};
 use crate::pipeline::Rows;
@@ -44,6 +44,12 @@ impl MySql {
         for sql in &statements.before {
             self.execute(sql).input()?;
         }
+        if existing == Existing::Append {
+            // Until the transaction ends no other program changes the table. Where it cannot be held, it may have changed.
+            let held = self.execute(&held(table));
+            self.check_same(&table.name)?;
+            held.input()?;
+        }
         self.copy(&statements.load, &table.name, rows)?;
         check()?;
         for sql in &statements.after {
@@ -54,6 +60,10 @@ impl MySql {
             return Err(Interrupted.into());
         }
         let reached = self.reached(existing)?;
+        if existing == Existing::Replace {
+            self.check_same(&table.name)?;
+            self.check_referring(&table.name)?;
+        }
         rows.watch().doing("committing");
         rows.seal()?;
         self.commit(&statements.commit)?;
@@ -90,7 +100,7 @@ impl MySql {
             if held.is_none() {
                 let Some(batch) = rows.batch()? else { return Ok(0) };
                 given = 0;
-                sent.add(&batch.lines);
+                sent.add(&batch.lines, &batch.records);
                 write(&batch, &mut room);
                 held = Some(batch);
             }
@@ -115,8 +125,10 @@ impl MySql {
                 Some(refused) => Some(refused),
                 None => self.first_row().map(|row| (row, reported[0].clone())),
             };
-            if let Some((line, reason)) = refused.and_then(|(row, reason)| Some((sent.line(row)?, reason))) {
-                return Err(Refused { line, reason }.into());
+            if let Some(((line, record), reason)) =
+                refused.and_then(|(row, reason)| Some((sent.row(row)?, reason)))
+            {
+                return Err(Refused { line, record, reason }.into());
             }
             let error = anyhow::anyhow!(
                 "the server would change or leave out values, so nothing was loaded: {}",

@@ -20,7 +20,7 @@ use crate::error::Input;
 use crate::pipeline::Rows;
 use crate::safety::Reached;
 use crate::table::{Column, Table};
-use crate::target::{Existing, Program, Target, literal, said_losses};
+use crate::target::{Existing, Program, Target, check_same, literal, said_losses};
 use crate::value::Kind;
 use catalog::{SPELLING, text};
 use statements::{Statements, quoted, statements};
@@ -37,6 +37,12 @@ const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITU
 /// The load is judged by its warnings, and a server may be set to keep none of them.
 const WARNINGS: &str = "SET SESSION max_error_count = 64";
 
+/// A server may be set to check neither.
+const CHECKS: &str = "SET SESSION foreign_key_checks = 1, unique_checks = 1";
+
+/// The databases of system tables.
+const SYSTEM: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+
 /// NULL in a TIMESTAMP is NULL, or an error, and not the time of the import. Not every server lets a session say so.
 const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
 
@@ -45,6 +51,8 @@ pub struct MySql {
     connection: Connection,
     /// Under which name a new table is loaded.
     staged: String,
+    /// The columns of the existing table as they were when the import was planned.
+    planned: Option<Vec<Column>>,
     /// True if the server syncs the files that list its tables; None if tables have no such files.
     sync_frm: Option<bool>,
     notes: Vec<String>,
@@ -60,21 +68,51 @@ impl MySql {
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
         connection.rows(WARNINGS)?;
+        connection.rows(CHECKS)?;
         let _ = connection.rows(NO_CURRENT_TIME);
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
-        Ok(MySql { connection, staged: staged_name(), sync_frm, notes: Vec::new() })
+        Ok(MySql { connection, staged: staged_name(), planned: None, sync_frm, notes: Vec::new() })
     }
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
         statements(table, existing, &self.staged, self.sync_frm.is_none())
     }
+
+    /// Refuses databases in which the server keeps what it knows of users and tables.
+    fn check_database(&self, table: &str) -> Result<()> {
+        let database = self.connection.value("SELECT DATABASE()")?.unwrap_or_default().to_lowercase();
+        ensure!(
+            !SYSTEM.contains(&database.as_str()),
+            "{table} would be among the system tables of {database}: name another database in --into"
+        );
+        Ok(())
+    }
+
+    /// Refuses a table that is not the one for which the import was planned.
+    fn check_same(&self, table: &str) -> Result<()> {
+        check_same(table, catalog::existing(&self.connection, table)? == self.planned)
+    }
+
+    /// Refuses to replace a table to which others refer.
+    fn check_referring(&self, table: &str) -> Result<()> {
+        let referring = catalog::referring(&self.connection, table)?;
+        ensure!(
+            referring.is_empty(),
+            "--replace would leave {} without the table that it refers to: drop it first and make it again afterwards, \
+             or delete the rows and use --append",
+            referring.join(" and ")
+        );
+        Ok(())
+    }
 }
 
 impl Target for MySql {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
-        catalog::existing(&self.connection, table)
+        self.check_database(table).input()?;
+        self.planned = catalog::existing(&self.connection, table)?;
+        Ok(self.planned.clone())
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
@@ -107,13 +145,7 @@ impl Target for MySql {
              leave --index out, and make the index before or after the import"
         );
         if existing == Existing::Replace {
-            let referring = catalog::referring(&self.connection, &table.name)?;
-            ensure!(
-                referring.is_empty(),
-                "--replace would leave {} without the table that it refers to: drop it first and make it again afterwards, \
-                 or delete the rows and use --append",
-                referring.join(" and ")
-            );
+            self.check_referring(&table.name)?;
         }
         Ok(())
     }

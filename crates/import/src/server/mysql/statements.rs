@@ -67,6 +67,13 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
     Statements { before, load, after, commit, last }
 }
 
+/// The statement that keeps others from changing a table until the transaction ends: it adds no row.
+pub fn held(table: &Table) -> String {
+    let own: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let nulls = vec!["NULL"; own.len()].join(", ");
+    format!("INSERT INTO {} ({}) SELECT {nulls} FROM DUAL WHERE FALSE", quoted(&table.name), list(&own))
+}
+
 /// The statement that makes a table.
 fn create(table: &Table, name: &str) -> String {
     let columns = table.columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.declared));

@@ -1,13 +1,15 @@
 //! Tables as the server describes them: their columns, and what hangs on them.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use dyno_client::Sql;
 use dyno_client::postgres::Connection;
 use dyno_protocol::Value;
 
-use super::super::types::Spelling;
+use super::super::types::{Spelling, several, together};
 use super::statements::Place;
+use crate::error::Input;
 use crate::table::Column;
+use crate::value::Kind;
 
 /// The names of types on this server.
 pub const SPELLING: Spelling =
@@ -25,30 +27,85 @@ pub fn find(connection: &Connection, name: &str) -> Result<Place> {
     Ok(Place { schema: None, table: name.to_owned() })
 }
 
+/// Schemas of system tables.
+const SYSTEM: &str = "'pg_catalog', 'information_schema', 'pg_toast'";
+
 /// The columns of a table that a file may fill; None if there is no such table.
+///
+/// # Errors
+/// It is a system table.
 pub fn existing(connection: &Connection, place: &Place) -> Result<Option<Vec<Column>>> {
     let name = place.quoted().replace('\'', "''");
     if connection.value(&format!("SELECT to_regclass('{name}')"))?.is_none() {
         return Ok(None);
     }
+    let own = connection.value(&format!(
+        "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+         WHERE c.oid = '{name}'::regclass AND nspname IN ({SYSTEM})"
+    ))?;
+    if let Some(schema) = own {
+        let table = &place.table;
+        let why = anyhow!(
+            "{table} is a table of {schema}, in which the server keeps what it knows of the database: --table names another"
+        );
+        return Err(why).input();
+    }
     let rows = connection.rows(&format!(
-        "SELECT attname, CASE typtype WHEN 'd' THEN format_type(typbasetype, typtypmod) \
-         ELSE format_type(atttypid, atttypmod) END, EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid \
-         AND indisprimary AND attnum = ANY (indkey)) FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid \
+        "SELECT attname, format_type(atttypid, atttypmod), EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid \
+         AND indisprimary AND attnum = ANY (indkey))::int::text, atttypid::text, atttypmod::text FROM pg_attribute a \
          WHERE attrelid = '{name}'::regclass AND attnum > 0 AND NOT attisdropped \
          AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' ORDER BY attnum"
     ))?;
-    let text = |value: Option<Value>| match value {
+    let column = |row: Vec<Value>| {
+        let [name, declared, is_key, oid, modifier] = texts_of(row);
+        let kind = kind(connection, &oid, &modifier)?;
+        Ok(Column { name, kind, declared, inferred: false, required: is_key == "1" })
+    };
+    rows.into_iter().map(column).collect::<Result<_>>().map(Some)
+}
+
+/// The kind of values that a type takes which the user names; none where the server knows no such type.
+pub fn named(connection: &Connection, declared: &str) -> Result<Option<Kind>> {
+    let declared = declared.replace('\'', "''");
+    let oid = connection.value(&format!("SELECT to_regtype('{declared}')::oid::text"))?;
+    oid.map(|oid| kind(connection, &oid, "-1")).transpose()
+}
+
+/// The kind of values that a type takes: that of a domain, an array or a range is that of what it is made of.
+fn kind(connection: &Connection, oid: &str, modifier: &str) -> Result<Kind> {
+    let rows = connection.rows(&format!(
+        "SELECT typtype::text, CASE typcategory WHEN 'A' THEN typelem ELSE 0 END::text, typbasetype::text, \
+         typtypmod::text, typrelid::text, (SELECT rngsubtype FROM pg_range r WHERE t.oid IN (rngtypid, \
+         (to_jsonb(r) ->> 'rngmultitypid')::oid))::text, format_type(oid, {modifier}) FROM pg_type t WHERE oid = {oid}"
+    ))?;
+    let [letter, element, base, base_modifier, relation, within, declared] =
+        texts_of(rows.into_iter().next().unwrap_or_default());
+    Ok(match letter.as_str() {
+        "d" => kind(connection, &base, &base_modifier)?,
+        "r" | "m" => several(kind(connection, &within, "-1")?),
+        "c" => {
+            let members = connection.rows(&format!(
+                "SELECT atttypid::text, atttypmod::text FROM pg_attribute \
+                 WHERE attrelid = {relation} AND attnum > 0 AND NOT attisdropped"
+            ))?;
+            let member = |row: Vec<Value>| {
+                let [oid, modifier] = texts_of(row);
+                kind(connection, &oid, &modifier)
+            };
+            together(&members.into_iter().map(member).collect::<Result<Vec<Kind>>>()?)
+        }
+        _ if element != "0" => several(kind(connection, &element, modifier)?),
+        _ => SPELLING.kind(&declared),
+    })
+}
+
+/// The values of a row of texts; empty where there is none.
+fn texts_of<const COUNT: usize>(row: Vec<Value>) -> [String; COUNT] {
+    let mut row = row.into_iter();
+    std::array::from_fn(|_| match row.next() {
         Some(Value::Text(text)) => text,
         _ => String::new(),
-    };
-    let column = |row: Vec<Value>| {
-        let mut row = row.into_iter();
-        let (name, declared) = (text(row.next()), text(row.next()));
-        let required = row.next() == Some(Value::Integer(1));
-        Column { name, kind: SPELLING.kind(&declared), declared, inferred: false, required }
-    };
-    Ok(Some(rows.into_iter().map(column).collect()))
+    })
 }
 
 /// Lists the parts of a table that one in its place would not have.
@@ -85,9 +142,9 @@ pub fn losses(connection: &Connection, place: &Place) -> Result<Vec<String>> {
 
 /// The first column of a query's rows.
 fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>> {
-    let text = |row: Vec<Value>| match row.into_iter().next() {
-        Some(Value::Text(text)) => text,
-        _ => String::new(),
+    let text = |row: Vec<Value>| {
+        let [text] = texts_of(row);
+        text
     };
     Ok(connection.rows(sql)?.into_iter().map(text).collect())
 }

@@ -5,28 +5,27 @@
 mod cancel;
 mod catalog;
 mod clean;
+mod load;
 mod statements;
 
-use std::ffi::CString;
-use std::iter;
 use std::sync::Arc;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::Result;
 use dyno_client::Sql;
-use dyno_client::postgres::{self, Api, Connection, Copy, ServerError};
+use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::common::{LOST, check_names, said_removed, staged_name, write, written};
-use super::sent::{Sent, number_behind};
-use crate::error::{BadInput, Input, Interrupted, Refused, shown};
+use super::common::{LOST, check_names, said_removed, staged_name};
+use crate::error::Interrupted;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::Program;
 use crate::target::{Existing, Target, said_losses};
+use crate::value::Kind;
 
 use catalog::SPELLING;
-use statements::{HURRIED, Place, Statements, UNHURRIED, quoted};
+use statements::{HURRIED, Place, Statements, quoted};
 
 /// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
 const LONGEST_NAME: usize = 63;
@@ -42,6 +41,10 @@ pub struct Postgres {
     /// Its name until it is whole.
     staged: String,
     place: Place,
+    /// The columns of the existing table as they were when the import was planned.
+    planned: Option<Vec<Column>>,
+    /// What would be lost with the existing table then, if it is to be replaced.
+    lost: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -50,8 +53,18 @@ impl Postgres {
     pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
         let api = Arc::new(postgres::load(&Build::System)?);
         let connection = open(&api, server)?;
-        let (staged, place, notes) = (staged_name(), Place::default(), Vec::new());
-        Ok(Postgres { api, server: server.clone(), connection, safety, connections, staged, place, notes })
+        Ok(Postgres {
+            api,
+            server: server.clone(),
+            connection,
+            safety,
+            connections,
+            staged: staged_name(),
+            place: Place::default(),
+            planned: None,
+            lost: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// The connections in addition to the first, as many as the server accepts.
@@ -68,95 +81,6 @@ impl Postgres {
             Statements::in_one(table, &self.place.quoted(), existing, self.safety)
         } else {
             Statements::staged(table, &self.place, existing, self.safety, &self.staged)
-        }
-    }
-
-    fn fill(
-        &self,
-        statements: &Statements,
-        others: &[Connection],
-        rows: &mut Rows,
-        check: &dyn Fn() -> Result<()>,
-    ) -> Result<(Reached, Option<String>)> {
-        let executed = |sql: &String| {
-            let done = self.connection.rows(sql);
-            done.with_context(|| format!("cannot execute {}; nothing was loaded", shown(sql))).input()
-        };
-        statements.before.iter().try_for_each(|sql| executed(sql).map(drop))?;
-        let taken = self.copy(&statements.copy, others, rows)?;
-        let left_out = rows.leave_out(rows.loaded().saturating_sub(taken));
-        check()?;
-        for sql in &statements.after {
-            rows.watch().doing("making indexes");
-            executed(sql)?;
-        }
-        if rows.watch().stops() {
-            return Err(Interrupted.into());
-        }
-        let reached = self.reached(1 + others.len())?;
-        rows.watch().doing("committing");
-        rows.seal()?;
-        self.commit()?;
-        Ok((reached, left_out))
-    }
-
-    fn commit(&self) -> Result<()> {
-        let outcome = self.connection.rows("COMMIT").map(drop);
-        outcome.map_err(|error| match error.is::<ServerError>() {
-            true => error.context("cannot commit; nothing was loaded"),
-            false => error.context(LOST),
-        })
-    }
-
-    /// Deals the rows out, a batch to each connection in turn, and returns how many came to the table.
-    fn copy(&self, sql: &str, others: &[Connection], rows: &mut Rows) -> Result<u64> {
-        let sql = CString::new(sql)?;
-        let connections = iter::once(&self.connection).chain(others);
-        let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
-        let mut sent: Vec<Sent> = copies.iter().map(|_| Sent::default()).collect();
-        let mut room = Vec::new();
-        for place in (0..copies.len()).cycle() {
-            let Some(batch) = rows.batch()? else { break };
-            sent[place].add(&batch.lines);
-            write(&batch, &mut room);
-            let put = copies[place].put(written(&batch, &room));
-            rows.recycle(batch);
-            put.map_err(|error| self.refusal(error, &sent[place]))?;
-        }
-        let ended = copies.into_iter().zip(&sent);
-        ended.map(|(copy, sent)| copy.finish().map_err(|error| self.refusal(error, sent))).sum()
-    }
-
-    /// The server's message on rows that it was sent, with the line of the file in place of the server's own line
-    /// number.
-    fn refusal(&self, error: Error, sent: &Sent) -> Error {
-        let Some(server) = error.downcast_ref::<ServerError>() else { return error };
-        let of_copy = |(number, rest): (u64, String)| {
-            let (reason, context) = rest.rsplit_once(" (COPY ")?;
-            let field = context.split_once(", column ").map(|(_, field)| field.trim_end_matches(')'));
-            let field = field.map_or(String::new(), |field| format!(", column {field}"));
-            Some(Refused {
-                line: sent.line(number)?,
-                reason: format!("{}{field}", reason.trim_end_matches('.')),
-            })
-        };
-        match number_behind(&server.message, ", line ").and_then(of_copy) {
-            Some(refused) => refused.into(),
-            None => {
-                let message = server.message.replace(&self.staged, &self.place.table);
-                BadInput(anyhow!("the server refuses the rows; nothing was loaded: {message}")).into()
-            }
-        }
-    }
-
-    /// Leaves everything as it was.
-    fn undo(&self, others: Vec<Connection>) {
-        drop(others);
-        // Without a connection the server takes back what was not committed; a staged table stays behind, and
-        // its name says whose it is. The file may be loaded once more by this connection, and by it alone.
-        let drop_staged = format!("DROP TABLE IF EXISTS {}", self.place.beside(&self.staged));
-        for sql in ["ROLLBACK", UNHURRIED, &drop_staged] {
-            let _ = self.connection.rows(sql);
         }
     }
 
@@ -186,11 +110,17 @@ fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
 impl Target for Postgres {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
         self.place = catalog::find(&self.connection, table)?;
-        catalog::existing(&self.connection, &self.place)
+        self.planned = catalog::existing(&self.connection, &self.place)?;
+        Ok(self.planned.clone())
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
-        SPELLING.column(name, declared)
+        let mut column = SPELLING.column(name, declared)?;
+        if column.kind == Kind::AsIs {
+            // It may be a domain, or another type that is made of one whose values the server would change.
+            column.kind = catalog::named(&self.connection, &column.declared)?.unwrap_or(Kind::AsIs);
+        }
+        Ok(column)
     }
 
     fn declare(&self, table: &mut Table) {
@@ -205,7 +135,8 @@ impl Target for Postgres {
     }
 
     fn losses(&mut self, _table: &Table) -> Result<Vec<String>> {
-        Ok(said_losses(&catalog::losses(&self.connection, &self.place)?))
+        self.lost = catalog::losses(&self.connection, &self.place)?;
+        Ok(said_losses(&self.lost))
     }
 
     fn notes(&mut self) -> Vec<String> {
@@ -222,7 +153,7 @@ impl Target for Postgres {
     }
 
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
-        let Statements { before, copy, after } = self.statements(table, existing, self.connections);
+        let Statements { before, copy, after, .. } = self.statements(table, existing, self.connections);
         before.into_iter().chain([copy]).chain(after).chain(["COMMIT".to_owned()]).collect()
     }
 
@@ -249,8 +180,9 @@ impl Target for Postgres {
         let texts: Vec<String> =
             table.columns.iter().filter(is_text).map(|column| quoted(&column.name)).collect();
         // One psql has one connection.
-        let Statements { before, after, .. } =
+        let Statements { mut before, after, hold, .. } =
             Statements::in_one(table, &self.place.quoted(), existing, self.safety);
+        before.retain(|sql| Some(sql) != hold.as_ref());
         minijinja::context! {
             before,
             after,

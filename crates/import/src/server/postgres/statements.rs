@@ -34,6 +34,8 @@ pub struct Statements {
     pub copy: String,
     /// After the rows.
     pub after: Vec<String>,
+    /// The one of them behind which no other program can change the existing table.
+    pub hold: Option<String>,
 }
 
 impl Statements {
@@ -41,6 +43,8 @@ impl Statements {
     /// no row need be written again later.
     pub fn in_one(table: &Table, name: &str, existing: Existing, safety: Safety) -> Statements {
         let mut before = begin(safety);
+        let hold = hold(name, existing);
+        before.extend(hold.clone());
         match existing {
             Existing::Replace => before.push(format!("DROP TABLE {name}")),
             Existing::Append => before.push(JUDGED.to_owned()),
@@ -49,7 +53,7 @@ impl Statements {
         let is_new = existing != Existing::Append;
         before.extend(is_new.then(|| create(table, name)));
         let copy = copy(table, name) + if is_new { " WITH (FREEZE)" } else { "" };
-        Statements { before, copy, after: keys(table, name, existing) }
+        Statements { before, copy, after: keys(table, name, existing), hold }
     }
 
     /// Rows that go to a passing table first, and from there to the table whose keys they may have. Of rows with one
@@ -69,6 +73,8 @@ impl Statements {
         let done =
             if set.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", set.join(", ")) };
         let mut before = begin(safety);
+        let hold = hold(name, Existing::Append);
+        before.extend(hold.clone());
         before.push(JUDGED.to_owned());
         before.push(format!(
             "CREATE TEMPORARY TABLE {staged} ON COMMIT DROP AS SELECT {columns} FROM {name} WITH NO DATA"
@@ -79,7 +85,7 @@ impl Statements {
              ON CONFLICT ({key}) DO {done}"
         );
         let after = [insert].into_iter().chain(keys(table, name, Existing::Append)).collect();
-        Statements { before, copy: copy(table, staged), after }
+        Statements { before, copy: copy(table, staged), after, hold }
     }
 
     /// A new table that several connections fill at the same time under the name `staged`, and that gets its
@@ -96,12 +102,24 @@ impl Statements {
         let before = vec![HURRIED.to_owned(), create(table, &staged)];
         let mut after = vec![UNHURRIED.to_owned()];
         after.extend(begin(safety));
+        let hold = hold(&name, existing);
+        after.extend(hold.clone());
         if existing == Existing::Replace {
             after.push(format!("DROP TABLE {name}"));
         }
         after.push(format!("ALTER TABLE {staged} RENAME TO {}", quoted(&place.table)));
         after.extend(keys(table, &name, existing));
-        Statements { before, copy: copy(table, &staged), after }
+        Statements { before, copy: copy(table, &staged), after, hold }
+    }
+}
+
+/// The statement that keeps others from changing an existing table until the transaction ends. LOCK TABLE would take no
+/// foreign table, and a SELECT needs a privilege that COPY does not: so rows are added after a plan for one, which adds none.
+fn hold(name: &str, existing: Existing) -> Option<String> {
+    match existing {
+        Existing::Create => None,
+        Existing::Append => Some(format!("EXPLAIN INSERT INTO {name} DEFAULT VALUES")),
+        Existing::Replace => Some(format!("LOCK TABLE {name}")),
     }
 }
 
@@ -110,9 +128,13 @@ pub const HURRIED: &str = "SET synchronous_commit = off";
 /// Takes that back.
 pub const UNHURRIED: &str = "RESET synchronous_commit";
 
+/// Begins a transaction. A stricter one, as a server may begin them by default, would see the table as it was before others
+/// changed it.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 fn begin(safety: Safety) -> Vec<String> {
     let hurried = (safety == Safety::None).then(|| "SET LOCAL synchronous_commit = off".to_owned());
-    ["BEGIN".to_owned()].into_iter().chain(hurried).collect()
+    [BEGIN.to_owned()].into_iter().chain(hurried).collect()
 }
 
 /// Judges the rows for an existing table as they come, also by constraints that would wait for the COMMIT.

@@ -31,7 +31,7 @@ pub struct TextParser {
     pub name: String,
     /// The rules by which rows are checked.
     pub converter: Converter,
-    /// Rows that the server refused in an attempt before: their lines and the reasons.
+    /// Rows that the server refused in an attempt before: the numbers of their records, and the reasons.
     pub refused: HashMap<u64, String>,
     /// Takes the bad rows.
     pub rejects: Arc<Mutex<Rejects>>,
@@ -44,7 +44,7 @@ impl TextParser {
     /// The file cannot be read, or a row ends the import.
     pub fn run(mut self, sender: &Sender) -> Result<()> {
         let checks = self.checks();
-        let mut writer = Writer { sender, batch: None };
+        let mut writer = Writer { sender, batch: None, record: 0 };
         let mut chunk = Chunk::default();
         while self.chunks.next(&mut chunk)? {
             let (known, line) = (known(&chunk, self.dialect), chunk.line);
@@ -90,14 +90,17 @@ impl TextParser {
     ) -> Result<bool> {
         let may_copy = known.is_utf8 && !known.has_zero && known.is_plain && self.refused.is_empty();
         while let Some((line, text, fields, flaw)) = split.next()? {
+            let record = writer.record;
+            writer.record += 1;
             let Some(batch) = writer.batch() else { return Ok(false) };
             if may_copy && flaw == Flaw::None && fits(text, fields.clone(), checks) {
                 copy(text, fields, batch);
                 batch.lines.push(line);
+                batch.records.push(record);
                 continue;
             }
             let fields: Vec<(u32, u32)> = fields.collect();
-            self.convert(line, text, &fields, flaw, known, batch)?;
+            self.convert((line, record), text, &fields, flaw, known, batch)?;
         }
         Ok(true)
     }
@@ -105,7 +108,7 @@ impl TextParser {
     /// Converts a row field by field, or rejects it.
     fn convert(
         &self,
-        line: u64,
+        (line, record): (u64, u64),
         text: &[u8],
         fields: &Fields,
         flaw: Flaw,
@@ -113,7 +116,11 @@ impl TextParser {
         batch: &mut Batch,
     ) -> Result<()> {
         let start = batch.used;
-        if let Err(wrong) = self.put(line, text, fields, flaw, known, batch) {
+        let outcome = match self.refused.get(&record) {
+            Some(reason) => Err((None, reason.clone())),
+            None => self.put(text, fields, flaw, known, batch),
+        };
+        if let Err(wrong) = outcome {
             batch.used = start;
             let fields: Vec<&[u8]> =
                 fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
@@ -121,21 +128,18 @@ impl TextParser {
             return self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &fields);
         }
         batch.lines.push(line);
+        batch.records.push(record);
         Ok(())
     }
 
     fn put(
         &self,
-        line: u64,
         text: &[u8],
         fields: &Fields,
         flaw: Flaw,
         known: Known,
         batch: &mut Batch,
     ) -> Result<(), BadField> {
-        if let Some(reason) = self.refused.get(&line) {
-            return Err((None, reason.clone()));
-        }
         if flaw != Flaw::None {
             return Err((None, flaw.reason()));
         }
@@ -162,6 +166,8 @@ impl TextParser {
 struct Writer<'s> {
     sender: &'s Sender,
     batch: Option<Batch>,
+    /// The number of the next record.
+    record: u64,
 }
 
 impl Writer<'_> {
