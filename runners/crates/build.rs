@@ -2,8 +2,12 @@
 
 use std::fs;
 
-const LIBRARIES: [(&str, &str); 2] =
-    [("rusqlite", "DYNO_RUSQLITE"), ("tokio-postgres", "DYNO_TOKIO_POSTGRES")];
+const LIBRARIES: [(&str, &str); 4] = [
+    ("mysql_async", "DYNO_MYSQL_ASYNC"),
+    ("rusqlite", "DYNO_RUSQLITE"),
+    ("sqlx", "DYNO_SQLX"),
+    ("tokio-postgres", "DYNO_TOKIO_POSTGRES"),
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=Cargo.lock");

@@ -6,11 +6,19 @@ use crate::common::drivers::Drivers;
 const CRATES: Drivers = Drivers {
     program: "dyno-runner-rusqlite",
     build: "sh scripts/build-crates.sh",
-    embedded: "sqlite/rusqlite",
-    servers: &[(
-        "postgres",
-        "postgres/tokio-postgres postgres/tokio-postgres+pipeline postgres/tokio-postgres+insert",
-    )],
+    embedded: "sqlite/rusqlite sqlite/sqlx",
+    servers: &[
+        (
+            "postgres",
+            "postgres/tokio-postgres postgres/tokio-postgres+pipeline postgres/tokio-postgres+insert
+             postgres/sqlx postgres/sqlx+multirow postgres/sqlx+insert",
+        ),
+        (
+            "mariadb",
+            "mariadb/sqlx mariadb/sqlx+insert mariadb/mysql_async mariadb/mysql_async+batch
+             mariadb/mysql_async+multirow mariadb/mysql_async+insert",
+        ),
+    ],
 };
 
 #[test]
@@ -21,7 +29,7 @@ fn the_drivers_keep_the_protocol() {
 #[test]
 fn profiles_keep_the_protocol_in_what_they_differ() {
     let Some(place) = CRATES.place() else { return };
-    place.conforms(&["sqlite/rusqlite:wal", "sqlite/rusqlite:memory"], &SETTINGS);
+    place.conforms(&["sqlite/rusqlite:wal", "sqlite/rusqlite:memory", "sqlite/sqlx:wal"], &SETTINGS);
 }
 
 #[test]

@@ -6,11 +6,12 @@ use anyhow::{Error, Result};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, Value, Values, statements};
 use dyno_runner::quote;
+use dyno_runner_crates::sqlite;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Statement, ffi};
+use rusqlite::{Connection, Statement};
 
 use crate::rows::{Parameter, fetch};
-use crate::{code, said};
+use crate::said;
 
 /// The statements of a connection.
 pub struct Statements<'c> {
@@ -91,19 +92,14 @@ impl Prepared for Statements<'_> {
     }
 
     fn rollback(&mut self) -> Result<()> {
-        match self.rollback.execute([]).map_err(said) {
-            // SQLite has rolled it back already: no transaction is open.
-            Err(error) if code(&error) == Some(ffi::SQLITE_ERROR) => Ok(()),
-            outcome => outcome.map(drop),
-        }
+        sqlite::rolled_back(self.rollback.execute([]).map_err(said).map(drop))
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        code(error).is_some_and(|code| [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED].contains(&(code & 0xff)))
+        sqlite::may_pass(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {
-        // The lowest byte is the primary code.
-        code(error).is_some_and(|code| code.to_string() == wanted || (code & 0xff).to_string() == wanted)
+        sqlite::has_code(error, wanted)
     }
 }

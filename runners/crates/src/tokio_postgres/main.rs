@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::pin::pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Secret, Server, Sink, Value};
 use dyno_runner::server::{Access, Client, Scratch};
 use dyno_runner::{Answer, JobSql, NoStore};
+use dyno_runner_crates::postgres;
 use futures_util::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Config, NoTls, ToStatement};
@@ -25,44 +25,19 @@ use mix::Statements;
 use rows::Variant;
 use values::{Parameter, read};
 
-/// Seconds to wait for a connection where the URL does not say.
-const PATIENCE: u64 = 10;
-/// Options of a URL, by libpq's names.
-const OPTIONS: [&str; 3] = ["sslmode", "connect_timeout", "application_name"];
-
-/// An error of the server, with its code.
-#[derive(Debug, thiserror::Error)]
-#[error("{message} (PostgreSQL error {code})")]
-struct PostgresSays {
-    code: String,
-    message: String,
-}
-
-/// The server was stopped by its administrator.
-const SHUTDOWN: &str = "57P01";
-
 /// The error of a call: the server's own words and code where it has some.
 fn said(error: tokio_postgres::Error) -> Error {
     match error.as_db_error() {
-        Some(server) if server.code().code() != SHUTDOWN => {
-            let parts = [Some(server.message()), server.detail(), server.hint()];
-            let message = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-            PostgresSays { code: server.code().code().to_owned(), message }.into()
+        Some(server) => {
+            postgres::says(server.code().code(), [Some(server.message()), server.detail(), server.hint()])
         }
-        _ if error.is_closed() || error.as_db_error().is_some() || is_io(&error) => anyhow!(
-            "the connection to the server is lost: {error}. If the server has crashed or was stopped, its log says why"
-        ),
-        _ => Error::from(error),
+        None if error.is_closed() || is_io(&error) => postgres::lost(error),
+        None => Error::from(error),
     }
 }
 
 fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
-}
-
-/// The code of an error of the server.
-fn code(error: &Error) -> Option<&str> {
-    error.downcast_ref().map(|error: &PostgresSays| error.code.as_str())
 }
 
 /// A server as tokio-postgres reaches it.
@@ -120,34 +95,12 @@ impl Access for Postgres {
     }
 }
 
-/// What is known of a server before a database is named. The program has no TLS: an option that asks for it is refused.
+/// What is known of a server before a database is named.
 fn config(server: &Server) -> Result<Config> {
-    let option = |name: &str| server.options.get(name).map(String::as_str);
-    if let Some(unknown) = server.options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
-        bail!(
-            "the URL has the option '{unknown}', and a connection of tokio-postgres has {}",
-            OPTIONS.join(", ")
-        );
-    }
-    let mode = option("sslmode").unwrap_or("disable");
-    ensure!(
-        ["disable", "allow", "prefer"].contains(&mode),
-        "sslmode={mode} asks for an encrypted connection, and this runner has no TLS: name another driver"
-    );
-    let patience = match option("connect_timeout") {
-        Some(text) => text
-            .parse()
-            .ok()
-            .with_context(|| format!("the option connect_timeout is in seconds, not '{text}'"))?,
-        None => PATIENCE,
-    };
+    let (patience, application) = postgres::options("tokio-postgres", &server.options)?;
     let mut config = Config::new();
-    config.host(&server.host).user(&server.user);
-    // As in libpq, 0 is no limit.
-    if patience > 0 {
-        config.connect_timeout(Duration::from_secs(patience));
-    }
-    config.application_name(option("application_name").unwrap_or("dyno"));
+    config.host(&server.host).user(&server.user).application_name(application);
+    patience.map(|patience| config.connect_timeout(patience));
     server.port.map(|port| config.port(port));
     server.password.as_ref().map(Secret::reveal).map(|password| config.password(password));
     Ok(config)
@@ -203,7 +156,7 @@ impl JobSql for Session {
     }
 
     fn code(error: &Error) -> Option<String> {
-        code(error).map(str::to_owned)
+        postgres::code(error).map(str::to_owned)
     }
 }
 

@@ -5,13 +5,11 @@ use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, Values, statements};
 use dyno_runner::quote;
 use dyno_runner::server::Client;
+use dyno_runner_crates::postgres;
 use tokio_postgres::Statement;
 
 use crate::values::Parameter;
-use crate::{Session, code, said};
-
-/// Errors after which another try may succeed: a serialization failure, a deadlock, a lock that was not available.
-const MAY_PASS: [&str; 3] = ["40001", "40P01", "55P03"];
+use crate::{Session, said};
 
 /// The statements of a session.
 pub struct Statements<'s> {
@@ -68,10 +66,10 @@ impl Prepared for Statements<'_> {
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        code(error).is_some_and(|code| MAY_PASS.contains(&code))
+        postgres::may_pass(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {
-        code(error) == Some(wanted)
+        postgres::code(error) == Some(wanted)
     }
 }

@@ -2,14 +2,15 @@
 
 use std::pin::pin;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use bytes::Bytes;
-use dyno_protocol::{FieldKind, RowCollector, Value};
+use dyno_protocol::{FieldKind, RowCollector};
 use dyno_runner::mix::Value as Cell;
 use dyno_runner::server::{Client, Lines};
 use dyno_runner::{
     Answer, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
 };
+use dyno_runner_crates::texts;
 use futures_util::future::try_join_all;
 use futures_util::{SinkExt, StreamExt};
 use tokio_postgres::Statement;
@@ -71,24 +72,12 @@ impl Rows for Session {
                 let (row, mut collector) = (row.map_err(said)?, RowCollector::default());
                 (0..columns.len()).try_for_each(|column| read(&row, column, &mut collector))?;
                 dyno_protocol::Sink::end_row(&mut collector);
-                let texts = collector.rows[0].iter().zip(columns).map(|(value, column)| text(value, column));
-                let texts: Vec<String> = texts.collect::<Result<_>>()?;
+                let texts = texts(&collector.rows[0], columns)?;
                 visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
             }
             Ok(())
         })
     }
-}
-
-/// A value as text, if it is stored as its column's kind.
-fn text(value: &Value, (name, kind): &(&str, FieldKind)) -> Result<String> {
-    let text = match (value, kind) {
-        (Value::Text(text), FieldKind::Text) => Some(text.clone()),
-        (Value::Integer(number), FieldKind::Integer) => Some(number.to_string()),
-        _ => None,
-    };
-    ensure!(text.is_some(), "a value of the column {name} is stored as another type");
-    Ok(text.unwrap_or_default())
 }
 
 impl Session {

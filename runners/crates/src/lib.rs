@@ -1,0 +1,40 @@
+//! The parts that runners for client libraries of Rust share, by engine: how a job's URL is read, what an error says, and
+//! how values are read by their types.
+
+use anyhow::{Result, ensure};
+use dyno_protocol::{FieldKind, Value};
+
+pub mod mysql;
+pub mod postgres;
+pub mod sqlite;
+
+/// The values of a row as texts, if each is stored as its column's kind.
+///
+/// # Errors
+/// A value is stored as another type.
+pub fn texts(row: &[Value], columns: &[(&str, FieldKind)]) -> Result<Vec<String>> {
+    let text = |(value, (name, kind)): (&Value, &(&str, FieldKind))| {
+        let text = match (value, kind) {
+            (Value::Text(text), FieldKind::Text) => Some(text.clone()),
+            (Value::Integer(number), FieldKind::Integer) => Some(number.to_string()),
+            _ => None,
+        };
+        ensure!(text.is_some(), "a value of the column {name} is stored as another type");
+        Ok(text.unwrap_or_default())
+    };
+    row.iter().zip(columns).map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_kind_names_its_column() {
+        let columns = [("n", FieldKind::Integer), ("t", FieldKind::Text)];
+        let row = [Value::Integer(7), Value::Text("x".into())];
+        assert_eq!(texts(&row, &columns).unwrap(), ["7", "x"]);
+        let error = texts(&[Value::Null], &columns).unwrap_err().to_string();
+        assert_eq!(error, "a value of the column n is stored as another type");
+    }
+}

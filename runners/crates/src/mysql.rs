@@ -1,0 +1,120 @@
+//! MariaDB and MySQL for every driver: the options of a URL, and errors.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+
+/// Seconds to wait for a connection where the URL does not say.
+const PATIENCE: u64 = 10;
+/// Options of a URL, by the names of MySQL's own programs.
+const OPTIONS: [&str; 2] = ["ssl-mode", "connect-timeout"];
+/// Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
+/// connection or closed it as idle.
+const LOST: [u16; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
+/// A deadlock, a lock that was not to be had in time, a row that another transaction has changed.
+const MAY_PASS: [u16; 3] = [1213, 1205, 1020];
+/// The server or its configuration lets no client send a file.
+const NO_LOCAL: [u16; 3] = [1148, 3948, 4166];
+
+/// MySQL's usual port.
+pub const PORT: u16 = 3306;
+
+/// An error of the server, with its number and the five letters of the SQL standard.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (error {number}, {state})")]
+struct MySqlSays {
+    number: u16,
+    state: String,
+    message: String,
+}
+
+/// The error of a call, by the server's own words.
+pub fn says(number: u16, state: &str, message: &str) -> Error {
+    if LOST.contains(&number) {
+        return lost(message);
+    }
+    let advice = if NO_LOCAL.contains(&number) {
+        "; let the server take rows from its clients: SET GLOBAL local_infile = 1"
+    } else {
+        ""
+    };
+    MySqlSays { number, state: state.to_owned(), message: format!("{message}{advice}") }.into()
+}
+
+/// The error of a call that found no connection.
+pub fn lost(error: impl Display) -> Error {
+    anyhow!(
+        "the connection to the server is lost: {error}. If the server has crashed or was stopped, its log says why"
+    )
+}
+
+/// The number of an error of the server.
+pub fn number(error: &Error) -> Option<u16> {
+    error.downcast_ref().map(|error: &MySqlSays| error.number)
+}
+
+/// Returns true if another try may succeed.
+pub fn may_pass(error: &Error) -> bool {
+    number(error).is_some_and(|number| MAY_PASS.contains(&number))
+}
+
+/// Returns true if an error has this code: the server's number, or the letters of the standard.
+pub fn has_code(error: &Error, wanted: &str) -> bool {
+    let says = error.downcast_ref();
+    says.is_some_and(|says: &MySqlSays| says.state == wanted || says.number.to_string() == wanted)
+}
+
+/// The time to wait for a connection. The drivers have no TLS here: an option that asks for it is refused.
+///
+/// # Errors
+/// An option is unknown or asks for TLS.
+pub fn patience(driver: &str, options: &BTreeMap<String, String>) -> Result<Duration> {
+    let mut patience = PATIENCE;
+    for (name, value) in options {
+        match name.to_ascii_lowercase().replace('_', "-").as_str() {
+            "ssl-mode" => ensure!(
+                ["DISABLED", "PREFERRED"].contains(&value.to_ascii_uppercase().as_str()),
+                "ssl-mode={value} asks for an encrypted connection, and this runner has no TLS: name another driver"
+            ),
+            "connect-timeout" => {
+                patience = value
+                    .parse()
+                    .ok()
+                    .with_context(|| format!("the option connect-timeout is in seconds, not '{value}'"))?;
+            }
+            _ => bail!(
+                "the URL has the option '{name}', and a connection of {driver} has {}",
+                OPTIONS.join(", ")
+            ),
+        }
+    }
+    Ok(Duration::from_secs(patience))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Duration, String> {
+        patience("x", &BTreeMap::from([(name.to_owned(), value.to_owned())])).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_demand_for_encryption_is_refused() {
+        for mode in ["REQUIRED", "required", "VERIFY_CA", "verify-identity"] {
+            assert!(with("ssl_mode", mode).unwrap_err().contains("has no TLS"));
+        }
+        assert!(with("ssl-ca", "/x.pem").unwrap_err().contains("the option 'ssl-ca'"));
+        assert_eq!(with("ssl-mode", "preferred"), Ok(Duration::from_secs(PATIENCE)));
+        assert_eq!(with("connect_timeout", "3"), Ok(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn a_lost_connection_has_no_code() {
+        let error = says(1213, "40001", "deadlock");
+        assert!(may_pass(&error) && has_code(&error, "1213") && has_code(&error, "40001"));
+        assert_eq!(number(&says(1927, "70100", "killed")), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! What differs from database to database.
+
+use anyhow::{Error, Result};
+use dyno_protocol::{Purpose, Sink};
+use dyno_runner::mix::Value;
+use dyno_runner::{Failure, Load};
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use sqlx::query::Query;
+use sqlx::{Connection, Database, Either, Execute, IntoArguments, SqlStr};
+
+use crate::rows::Variant;
+use crate::session::Session;
+
+/// The options of a connection.
+pub type Options<D> = <<D as Database>::Connection as Connection>::Options;
+/// The steps of a statement's execution: rows, and outcomes.
+pub type Steps<'e, D> =
+    BoxStream<'e, sqlx::Result<Either<<D as Database>::QueryResult, <D as Database>::Row>>>;
+/// A query with values for its parameters.
+pub type Filled<'q, D> = Query<'q, D, <D as Database>::Arguments>;
+
+/// A database of sqlx.
+pub trait Flavour: Database<Arguments: IntoArguments<Self>, Connection: Send> {
+    /// The ways of loading rows, the usual one first.
+    const VARIANTS: &'static [(&'static str, Variant)];
+
+    /// The placeholder of a parameter, by its number from 1.
+    fn placeholder(place: usize) -> String;
+
+    /// The statement that begins a transaction.
+    fn begin(_purpose: Purpose) -> &'static str {
+        "BEGIN"
+    }
+
+    /// Executes a statement.
+    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, Self>>(
+        connection: &'e mut Self::Connection,
+        what: E,
+    ) -> Steps<'e, Self>;
+
+    /// Has the server prepare a statement, and returns the numbers of its parameters' types, if it has any.
+    fn prepare(connection: &mut Self::Connection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>>;
+
+    /// Forgets the statements that were prepared.
+    fn forget(connection: &mut Self::Connection) -> BoxFuture<'_, sqlx::Result<()>>;
+
+    /// Lets a query be parsed at each execution, where `is_kept` is false.
+    fn keep(query: Filled<'_, Self>, is_kept: bool) -> Filled<'_, Self>;
+
+    /// Adds the value of a parameter whose type has this number.
+    ///
+    /// # Errors
+    /// A text is not one.
+    fn add(arguments: &mut Self::Arguments, value: Value, kind: Option<u32>) -> sqlx::Result<()>;
+
+    /// Reads every value of a row.
+    ///
+    /// # Errors
+    /// A value is of a type that no suite has.
+    fn read<S: Sink>(row: &Self::Row, sink: &mut S) -> Result<()>;
+
+    /// The number of rows that a statement has changed.
+    fn changed(outcome: &Self::QueryResult) -> u64;
+
+    /// The error of a call.
+    fn said(error: sqlx::Error) -> Error;
+
+    /// The code of an error of the database.
+    fn code(error: &Error) -> Option<String>;
+
+    /// Returns true if an error has this code.
+    fn has_code(error: &Error, wanted: &str) -> bool;
+
+    /// Returns true if another try may succeed.
+    fn may_pass(error: &Error) -> bool;
+
+    /// Before a mix: makes waits for locks as short as the suite says, where it is the client that waits.
+    ///
+    /// # Errors
+    /// The database refuses it.
+    fn be_patient(_session: &Session<Self>, _nanoseconds: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Loads rows by a way that this database alone has.
+    ///
+    /// # Errors
+    /// The database refuses a row.
+    fn load(_session: &Session<Self>, _load: &Load) -> Result<u64, Failure> {
+        Err(Failure::unsupported("bulk-load by this variant"))
+    }
+}
+
+/// A database that is reached by a server's URL.
+pub trait Remote: Flavour {
+    /// The protocol, as contenders name it.
+    const SPEAKS: &'static str;
+
+    /// The options of connections to a server, and how long to wait for one.
+    ///
+    /// # Errors
+    /// The URL has options that the driver has not.
+    fn options(server: &dyno_protocol::Server) -> Result<(Options<Self>, Option<std::time::Duration>)>;
+
+    /// The same with a database.
+    fn within(options: &Options<Self>, server: &dyno_protocol::Server, database: Option<&str>) -> Options<Self>;
+}

@@ -1,0 +1,179 @@
+//! PostgreSQL by sqlx.
+
+use std::str::from_utf8;
+use std::time::Duration;
+
+use anyhow::{Error, Result};
+use dyno_protocol::{Secret, Server, Sink};
+use dyno_runner::mix::Value;
+use dyno_runner::server::Lines;
+use dyno_runner::{Failure, Load, column_list, in_transactions};
+use dyno_runner_crates::postgres;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sqlx::postgres::{
+    PgArguments, PgConnectOptions, PgDatabaseError, PgQueryResult, PgRow, PgSslMode, PgValueFormat,
+};
+use sqlx::{
+    Arguments, Column, Connection, Either, Execute, Executor, PgConnection, Postgres, Row, SqlStr, Statement,
+    ValueRef,
+};
+
+use crate::flavour::{Filled, Flavour, Remote, Steps};
+use crate::rows::Variant;
+use crate::session::Session;
+
+/// Bytes handed to the library at once in a COPY.
+const BUFFER: usize = 1 << 16;
+
+/// Numbers of the types whose values are shorter than those of the suites.
+const INT2: u32 = 21;
+const INT4: u32 = 23;
+const FLOAT4: u32 = 700;
+const FLOAT8: u32 = 701;
+const BYTEA: u32 = 17;
+
+impl Flavour for Postgres {
+    const VARIANTS: &'static [(&'static str, Variant)] =
+        &[("copy", Variant::Own), ("multirow", Variant::MultiRow), ("insert", Variant::Insert)];
+
+    fn placeholder(place: usize) -> String {
+        format!("${place}")
+    }
+
+    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, Postgres>>(
+        connection: &'e mut PgConnection,
+        what: E,
+    ) -> Steps<'e, Postgres> {
+        connection.fetch_many(what)
+    }
+
+    fn prepare(connection: &mut PgConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
+        async move {
+            let statement = Executor::prepare(connection, sql).await?;
+            Ok(match statement.parameters() {
+                Some(Either::Left(kinds)) => {
+                    kinds.iter().map(|kind| kind.oid().map_or(0, |number| number.0)).collect()
+                }
+                _ => Vec::new(),
+            })
+        }
+        .boxed()
+    }
+
+    fn forget(connection: &mut PgConnection) -> BoxFuture<'_, sqlx::Result<()>> {
+        connection.clear_cached_statements().boxed()
+    }
+
+    fn keep(query: Filled<'_, Postgres>, is_kept: bool) -> Filled<'_, Postgres> {
+        query.persistent(is_kept)
+    }
+
+    /// Encodes it as the type of its parameter, as a program has a value of the column's type.
+    fn add(arguments: &mut PgArguments, value: Value, kind: Option<u32>) -> sqlx::Result<()> {
+        let added = match (value, kind) {
+            (Value::Null, _) => arguments.add(None::<i64>),
+            (Value::Integer(number), Some(INT4)) => {
+                arguments.add(i32::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))?)
+            }
+            (Value::Integer(number), Some(INT2)) => {
+                arguments.add(i16::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))?)
+            }
+            (Value::Integer(number), Some(FLOAT8)) => arguments.add(number as f64),
+            (Value::Integer(number), _) => arguments.add(number),
+            (Value::Real(number), Some(FLOAT4)) => arguments.add(number as f32),
+            (Value::Real(number), _) => arguments.add(number),
+            (Value::Blob(bytes), _) | (Value::Text(bytes), Some(BYTEA)) => arguments.add(bytes),
+            (Value::Text(text), _) => {
+                arguments.add(from_utf8(text).map_err(|error| sqlx::Error::Encode(error.into()))?)
+            }
+        };
+        added.map_err(sqlx::Error::Encode)
+    }
+
+    fn read<S: Sink>(row: &PgRow, sink: &mut S) -> Result<()> {
+        for (place, column) in row.columns().iter().enumerate() {
+            let value = row.try_get_raw(place)?;
+            if value.is_null() {
+                sink.null();
+                continue;
+            }
+            let kind = column.type_info().oid().map_or(0, |number| number.0);
+            let bytes = value.as_bytes().map_err(Error::from_boxed)?;
+            match value.format() {
+                PgValueFormat::Binary => postgres::read(kind, bytes, sink)?,
+                PgValueFormat::Text => postgres::read_text(kind, bytes, sink)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn changed(outcome: &PgQueryResult) -> u64 {
+        outcome.rows_affected()
+    }
+
+    fn said(error: sqlx::Error) -> Error {
+        match &error {
+            sqlx::Error::Database(server) => match server.try_downcast_ref::<PgDatabaseError>() {
+                Some(server) => {
+                    postgres::says(server.code(), [Some(server.message()), server.detail(), server.hint()])
+                }
+                None => error.into(),
+            },
+            sqlx::Error::Io(_) => postgres::lost(error),
+            _ => error.into(),
+        }
+    }
+
+    fn code(error: &Error) -> Option<String> {
+        postgres::code(error).map(str::to_owned)
+    }
+
+    fn has_code(error: &Error, wanted: &str) -> bool {
+        postgres::code(error) == Some(wanted)
+    }
+
+    fn may_pass(error: &Error) -> bool {
+        postgres::may_pass(error)
+    }
+
+    /// COPY by `copy_in_raw`.
+    fn load(session: &Session<Postgres>, load: &Load) -> Result<u64, Failure> {
+        let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
+        in_transactions(session, load.into(), |rows| {
+            let mut lines = Lines::new(load, load.rows.slice(rows));
+            let mut buffer = vec![0; BUFFER];
+            Ok(session.with_connection(async |connection| {
+                let mut copy = connection.copy_in_raw(&sql).await.map_err(Postgres::said)?;
+                loop {
+                    match lines.read(&mut buffer) {
+                        0 => return copy.finish().await.map_err(Postgres::said),
+                        length => copy.send(&buffer[..length]).await.map_err(Postgres::said)?,
+                    };
+                }
+            })?)
+        })
+    }
+}
+
+impl Remote for Postgres {
+    const SPEAKS: &'static str = "postgres";
+
+    fn options(server: &Server) -> Result<(PgConnectOptions, Option<Duration>)> {
+        let (patience, application) = postgres::options("sqlx", &server.options)?;
+        // The environment and the file of passwords belong to dyno, which has read them.
+        let mut options = PgConnectOptions::new_without_pgpass().ssl_mode(PgSslMode::Disable);
+        options = options.username(&server.user).application_name(application);
+        options = options.port(server.port.unwrap_or(5432));
+        options = match server.host.strip_prefix('/') {
+            Some(_) => options.socket(&server.host),
+            None => options.host(&server.host),
+        };
+        let password = server.password.as_ref().map(Secret::reveal);
+        Ok((password.map_or(options.clone(), |password| options.password(password)), patience))
+    }
+
+    fn within(options: &PgConnectOptions, server: &Server, database: Option<&str>) -> PgConnectOptions {
+        options.clone().database(database.unwrap_or(&server.user))
+    }
+}

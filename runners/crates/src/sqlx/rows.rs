@@ -1,0 +1,72 @@
+//! Rows into a table and out of it: the models `insert-rows`, `bulk-load` and `scan`.
+
+use anyhow::Result;
+use dyno_protocol::{FieldKind, RowCollector};
+use dyno_runner::mix::Value;
+use dyno_runner::server::Client;
+use dyno_runner::{
+    Answer, Failure, Load, Rows, Scan, Visit, column_list, insert, insert_text, rows_per_statement,
+};
+use dyno_runner_crates::texts;
+use sqlx::{AssertSqlSafe, SqlSafeStr};
+
+use crate::flavour::Flavour;
+use crate::session::Session;
+
+/// The ways of loading rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// The one that a database alone has.
+    Own,
+    /// Prepared inserts of many rows each.
+    MultiRow,
+    /// Prepared inserts, one by one.
+    Insert,
+}
+
+impl<D: Flavour> Rows for Session<D> {
+    fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
+        self.insert(load, 1)
+    }
+
+    fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
+        match self.variant {
+            Variant::Own => D::load(self, load),
+            Variant::MultiRow => self.insert(load, rows_per_statement(load.into(), load.columns.len())),
+            Variant::Insert => self.insert(load, 1),
+        }
+    }
+
+    fn scan(&mut self, scan: &Scan, answer: &mut Answer) -> Result<()> {
+        Client::execute(self, scan.sql, answer).map(drop)
+    }
+
+    fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
+        let names = column_list(columns.iter().map(|(name, _)| *name));
+        let mut collector = RowCollector::default();
+        self.text(&format!("SELECT {names} FROM {table}"), &mut collector)?;
+        for row in &collector.rows {
+            let texts = texts(row, columns)?;
+            visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Flavour> Session<D> {
+    /// Inserts of this number of rows each, which sqlx keeps prepared.
+    fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
+        let text = |rows| {
+            let sql = insert_text(load.table, load.names(), rows, D::placeholder);
+            Ok(AssertSqlSafe(sql).into_sql_str())
+        };
+        insert(self, load.into(), group, text, |sql, rows| {
+            let mut arguments = D::Arguments::default();
+            for cell in rows.flat_map(|row| load.cells(load.rows.get(row))) {
+                D::add(&mut arguments, Value::Text(cell), None).map_err(D::said)?;
+            }
+            self.fetch(sqlx::query_with(sql.clone(), arguments), &mut RowCollector::default())?;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! SQLite by sqlx, which hands each call to a thread of the connection.
+
+use std::str::from_utf8;
+use std::sync::Arc;
+
+use anyhow::{Error, Result};
+use dyno_protocol::{Purpose, Sink};
+use dyno_runner::JobSql;
+use dyno_runner::mix::Value;
+use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow};
+use sqlx::{
+    Arguments, Connection, Decode, Execute, Executor, Row, SqlStr, Sqlite, SqliteConnection, TypeInfo, ValueRef,
+};
+
+use crate::VERSION;
+use crate::flavour::{Filled, Flavour, Steps};
+use crate::rows::Variant;
+use crate::session::Session;
+
+impl sqlite::Client for Session<Sqlite> {
+    const NAME: &'static str = "sqlx";
+    const VERSION: &'static str = VERSION;
+
+    /// `foreign_keys`, which sqlx sets by default, stays as SQLite has it.
+    fn open(opening: &Arc<Opening>) -> Result<Session<Sqlite>> {
+        let options = SqliteConnectOptions::new().filename(&opening.location).create_if_missing(true);
+        let options = options.foreign_keys(false).busy_timeout(BUSY_TIMEOUT);
+        Session::new(options, None, Variant::Insert)?.with(opening)
+    }
+}
+
+impl Flavour for Sqlite {
+    const VARIANTS: &'static [(&'static str, Variant)] = &[("insert", Variant::Insert)];
+
+    fn placeholder(place: usize) -> String {
+        format!("?{place}")
+    }
+
+    /// One that writes takes the lock at once: a transaction that read first could not wait for it
+    /// (<https://www.sqlite.org/lang_transaction.html>).
+    fn begin(purpose: Purpose) -> &'static str {
+        match purpose {
+            Purpose::Read => "BEGIN",
+            Purpose::Write => "BEGIN IMMEDIATE",
+        }
+    }
+
+    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, Sqlite>>(
+        connection: &'e mut SqliteConnection,
+        what: E,
+    ) -> Steps<'e, Sqlite> {
+        connection.fetch_many(what)
+    }
+
+    fn prepare(connection: &mut SqliteConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
+        async move { Executor::prepare(connection, sql).await.map(|_| Vec::new()) }.boxed()
+    }
+
+    fn forget(connection: &mut SqliteConnection) -> BoxFuture<'_, sqlx::Result<()>> {
+        connection.clear_cached_statements().boxed()
+    }
+
+    fn keep(query: Filled<'_, Sqlite>, is_kept: bool) -> Filled<'_, Sqlite> {
+        query.persistent(is_kept)
+    }
+
+    fn add(arguments: &mut SqliteArguments, value: Value, _: Option<u32>) -> sqlx::Result<()> {
+        let added = match value {
+            Value::Null => arguments.add(None::<i64>),
+            Value::Integer(number) => arguments.add(number),
+            Value::Real(number) => arguments.add(number),
+            Value::Text(text) => {
+                arguments.add(from_utf8(text).map_err(|error| sqlx::Error::Encode(error.into()))?)
+            }
+            Value::Blob(bytes) => arguments.add(bytes),
+        };
+        added.map_err(sqlx::Error::Encode)
+    }
+
+    /// Reads them by their own types: a column of SQLite may hold any.
+    fn read<S: Sink>(row: &SqliteRow, sink: &mut S) -> Result<()> {
+        for place in 0..row.len() {
+            let value = row.try_get_raw(place)?;
+            if value.is_null() {
+                sink.null();
+                continue;
+            }
+            let kind = value.type_info().into_owned();
+            let read = match kind.name() {
+                "INTEGER" | "BOOLEAN" => Decode::<Sqlite>::decode(value).map(|number| sink.integer(number)),
+                "REAL" | "NUMERIC" => Decode::<Sqlite>::decode(value).map(|number| sink.real(number)),
+                "BLOB" => Decode::<Sqlite>::decode(value).map(|bytes| sink.blob(bytes)),
+                _ => <&str as Decode<Sqlite>>::decode(value).map(|text| sink.text(text.as_bytes())),
+            };
+            read.map_err(Error::from_boxed)?;
+        }
+        Ok(())
+    }
+
+    fn changed(outcome: &SqliteQueryResult) -> u64 {
+        outcome.rows_affected()
+    }
+
+    fn said(error: sqlx::Error) -> Error {
+        let code = error.as_database_error().and_then(|said| said.code()?.parse().ok());
+        match (code, error.as_database_error()) {
+            (Some(code), Some(said)) => sqlite::says(code, said.message().to_owned()),
+            _ => error.into(),
+        }
+    }
+
+    fn code(error: &Error) -> Option<String> {
+        sqlite::code(error).map(|code| code.to_string())
+    }
+
+    fn has_code(error: &Error, wanted: &str) -> bool {
+        sqlite::has_code(error, wanted)
+    }
+
+    fn may_pass(error: &Error) -> bool {
+        sqlite::may_pass(error)
+    }
+
+    fn be_patient(session: &Session<Sqlite>, nanoseconds: u64) -> Result<()> {
+        session.rows(&format!("PRAGMA busy_timeout = {}", nanoseconds / 1_000_000)).map(drop)
+    }
+}
