@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
+.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -48,6 +48,11 @@ build-go:
 	if command -v go >/dev/null; then $(CARGO) build --release -p dyno-gauge; fi
 	sh scripts/build-go.sh "$(TARGET)/release"
 
+# The servers of clusters that are had as source in Go, and the runners that reach them. `make build` leaves them out.
+build-clusters:
+	$(CARGO) build --release -p dyno-gauge
+	sh scripts/build-clusters.sh "$(TARGET)/release"
+
 # The fifteen tests on SQLite, with syncing on and off.
 run:
 	sh scripts/needs.sh --check build
@@ -77,7 +82,7 @@ lint check: export CGO_CFLAGS = -O1
 
 lint:
 	$(CARGO) fmt --check
-	cd runners/go && test -z "$$(gofmt -l .)" && go vet -mod=readonly ./...
+	cd runners/go && test -z "$$(gofmt -l . ../etcd)" && go vet -mod=readonly ./...
 	PYTHONPYCACHEPREFIX=$(TARGET)/python/compiled $(PYTHON) -W error -m compileall -q runners/python
 	$(CHECKED_CARGO) build --profile checked --workspace
 	$(CHECKED_CARGO) test --profile checked --workspace --no-run
@@ -87,9 +92,11 @@ check: lint
 	cd runners/go && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...
 	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
 	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
+	! test -x $(CHECKED)/etcd || (cd runners/etcd && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
 	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
 	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
+	@test -x $(CHECKED)/etcd || echo "NOT TESTED: etcd, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
 	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
 	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 

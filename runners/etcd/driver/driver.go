@@ -1,0 +1,161 @@
+// Package driver reaches etcd by its own client in Go. A store is a prefix of the keys: its name and a zero byte.
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+const module = "go.etcd.io/etcd/client/v3"
+
+// largestRequest is how large a transaction may become, in bytes, before it is committed: engines/etcd.toml starts the
+// servers with a limit that is a little larger.
+const largestRequest = 8 << 20
+
+// dialTimeout is how long the first answer of the cluster may take.
+const dialTimeout = 30 * time.Second
+
+// Database is a cluster, as reached at its first node.
+type Database struct {
+	client *clientv3.Client
+	// endpoints are those of all nodes, the first one first.
+	endpoints []string
+	// reads are the options of every read.
+	reads []clientv3.OpOption
+	// prefix is that of the open store.
+	prefix string
+}
+
+// Open empties the cluster, which is the run's own, and makes the first node its leader: there clients work.
+func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
+	if err := runner.NoVariants(job); err != nil {
+		return nil, nil, err
+	}
+	server, err := runner.ServerOf(job)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := &Database{}
+	for _, socket := range append([]string{server.Host}, server.Further...) {
+		d.endpoints = append(d.endpoints, "unix://"+socket)
+	}
+	if d.client, err = connect(d.endpoints[0]); err != nil {
+		return nil, nil, err
+	}
+	hello, err := d.begin(job, server)
+	if err != nil {
+		return nil, nil, errors.Join(err, d.Close())
+	}
+	return d, hello, nil
+}
+
+func connect(endpoint string) (*clientv3.Client, error) {
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:   []string{endpoint},
+		DialTimeout: dialTimeout,
+		// Its own limit is below that of the servers.
+		MaxCallSendMsgSize: 2 * largestRequest,
+		Logger:             zap.NewNop(),
+	})
+	return client, runner.Place("cannot make a client of etcd", err)
+}
+
+func (d *Database) begin(job *protocol.Job, server *protocol.Server) (*protocol.Hello, error) {
+	settings, err := parseSettings(job)
+	if err != nil {
+		return nil, err
+	}
+	if settings.reads == serializable {
+		d.reads = append(d.reads, clientv3.WithSerializable())
+	}
+	soon, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	status, err := d.client.Status(soon, d.endpoints[0])
+	if err != nil {
+		return nil, fmt.Errorf("etcd does not answer: %w", err)
+	}
+	if err := d.lead(soon, status); err != nil {
+		return nil, err
+	}
+	// Where another process of the trial has left its pairs, they are what is asked for.
+	if !job.AnswersOnly {
+		if err := d.empty(); err != nil {
+			return nil, fmt.Errorf("cannot empty etcd: %w", err)
+		}
+	}
+	inForce, err := settings.inForce(server.Process, d)
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.Hello{EngineVersion: status.Version, DriverVersion: runner.ModuleVersion(module), Settings: inForce}, nil
+}
+
+// lead makes the first node the leader, where it is not: else each request would take one more way, in some runs and
+// not in others.
+func (d *Database) lead(ctx context.Context, first *clientv3.StatusResponse) error {
+	id := first.Header.MemberId
+	for place := 0; first.Leader != id && place < len(d.endpoints); place++ {
+		status, err := d.client.Status(ctx, d.endpoints[place])
+		if err != nil {
+			return fmt.Errorf("node %d of etcd does not answer: %w", place+1, err)
+		}
+		if status.Header.MemberId != status.Leader {
+			continue
+		}
+		leader, err := connect(d.endpoints[place])
+		if err != nil {
+			return err
+		}
+		_, err = leader.MoveLeader(ctx, id)
+		return runner.Place("the first node of etcd does not become the leader", errors.Join(err, leader.Close()))
+	}
+	return nil
+}
+
+// empty removes all keys and their history, so that every trial begins with the same.
+func (d *Database) empty() error {
+	ctx := context.Background()
+	deleted, err := d.client.Delete(ctx, "\x00", clientv3.WithFromKey())
+	if err != nil || deleted.Deleted == 0 {
+		return err
+	}
+	return d.Settle(nil)
+}
+
+// Settle removes old revisions and gives back the room of what was removed, as the manual has it:
+// https://etcd.io/docs/latest/op-guide/maintenance/. A commit has put off nothing else.
+func (d *Database) Settle([]protocol.Store) error {
+	ctx := context.Background()
+	now, err := d.client.Get(ctx, "\x00")
+	if err != nil {
+		return err
+	}
+	if _, err := d.client.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical()); err != nil && !isCompacted(err) {
+		return err
+	}
+	for _, endpoint := range d.endpoints {
+		if _, err := d.client.Defragment(ctx, endpoint); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DatabaseBytes is the size of the first node's database.
+func (d *Database) DatabaseBytes() (int64, error) {
+	status, err := d.client.Status(context.Background(), d.endpoints[0])
+	if err != nil {
+		return 0, err
+	}
+	return status.DbSize, nil
+}
+
+func (d *Database) Close() error { return d.client.Close() }
