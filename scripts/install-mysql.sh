@@ -20,7 +20,28 @@ for program in mmdebstrap tar; do
     }
 done
 
+# True if only root can change what is in a folder or on the way to it.
+is_guarded() {
+    place=$1
+    while :; do
+        if [ -e "$place" ]; then
+            about=$(stat -L -c '%u %a' "$place")
+            case $about in
+            "0 "*[2367] | "0 "*[2367]?) return 1 ;;
+            "0 "*) ;;
+            *) return 1 ;;
+            esac
+        fi
+        [ "$place" != / ] || return 0
+        place=$(dirname "$place")
+    done
+}
+
 # The same rule as dyno's own, in crates/lab/src/server/install.rs.
+if [ "$(id -u)" = 0 ] && [ -n "${XDG_DATA_HOME:-}" ] && ! is_guarded "$XDG_DATA_HOME"; then
+    say "XDG_DATA_HOME names $XDG_DATA_HOME, which other users than root can change; set another, or unset it"
+    exit 1
+fi
 if [ -n "${XDG_DATA_HOME:-}" ]; then
     engines=$XDG_DATA_HOME/dyno/engines
 elif [ "$(id -u)" = 0 ]; then

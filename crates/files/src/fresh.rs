@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use nix::unistd::Uid;
@@ -25,23 +24,20 @@ pub(crate) fn names(stem: &str, ending: &str) -> impl Iterator<Item = OsString> 
 }
 
 impl HeldFolder {
-    /// Makes a folder that only its owner may enter within `place`, which is made as well where it is missing. Where the name
-    /// is taken, a number follows `stem`.
+    /// Makes a folder in it that only its owner may enter. Where the name is taken, a number follows `stem`.
     ///
     /// # Errors
-    /// It cannot be made, or `place` leads over a link that another user may have put there.
-    pub fn fresh(place: &Path, stem: &str) -> Result<HeldFolder> {
-        let parent = HeldFolder::named(place)?;
+    /// It cannot be made.
+    pub fn make_fresh(&self, stem: &str) -> Result<HeldFolder> {
         for name in names(stem, "") {
-            match parent.make(&name, PRIVATE) {
+            let path = self.path().join(&name);
+            match self.make(&name, PRIVATE) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(error).with_context(|| format!("cannot make {}", place.join(name).display()));
-                }
-                Ok(()) => return hold(&parent, &name),
+                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+                Ok(()) => return hold(self, &name),
             }
         }
-        bail!("no name is free in {}", place.display())
+        bail!("no name is free in {}", self.path().display())
     }
 }
 
@@ -70,7 +66,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let within = place.path().join("below");
         for name in ["new", "new-2"] {
-            let made = HeldFolder::fresh(&within, "new").unwrap();
+            let made = HeldFolder::named(&within).unwrap().make_fresh("new").unwrap();
             assert_eq!(made.path(), within.join(name));
             assert_eq!(fs::metadata(made.path()).unwrap().mode() & 0o777, 0o700);
         }
@@ -80,7 +76,7 @@ mod tests {
     fn what_takes_the_name_of_a_fresh_folder_gets_nothing() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
-        let made = HeldFolder::fresh(place.path(), "new").unwrap();
+        let made = HeldFolder::named(place.path()).unwrap().make_fresh("new").unwrap();
         fs::rename(path("new"), path("moved")).unwrap();
         fs::create_dir(path("theirs")).unwrap();
         symlink("theirs", path("new")).unwrap();

@@ -101,7 +101,7 @@ impl HeldFolder {
     ///
     /// # Errors
     /// It cannot be made, or the name leads over a link that another user may have put there.
-    pub(crate) fn named(path: &Path) -> Result<HeldFolder> {
+    pub fn named(path: &Path) -> Result<HeldFolder> {
         match end(path, true)? {
             End::Folder(folder) => Ok(folder),
             _ => Err(io::Error::from(Errno::ENOTDIR))

@@ -83,7 +83,7 @@ impl ProofContext {
             (SCRIPT, Mode::S_IRWXU, script(&about, again, self.storage)),
         ];
         // The evidence of an earlier proof stays as it is.
-        let made = HeldFolder::fresh(place, &letters.take(60).collect::<String>())?;
+        let made = HeldFolder::named(place)?.make_fresh(&letters.take(60).collect::<String>())?;
         let save = || save(&content, &texts, &made);
         save().with_context(|| format!("cannot write to {}", made.path().display()))?;
         Ok(made.path().to_owned())

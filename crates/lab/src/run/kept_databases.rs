@@ -31,18 +31,21 @@ pub enum Place {
 #[derive(Debug)]
 pub struct KeptDatabases {
     folder: PathBuf,
+    /// Where the user is to find them, held from the beginning: a run must not end in a place that dyno refuses.
+    target: HeldFolder,
     places: BTreeMap<usize, Place>,
 }
 
 impl KeptDatabases {
-    /// None as yet; folders are put into a run's temporary folder.
+    /// Without a database as yet; folders are put into a run's temporary folder, and handed over to a new one in `target`.
     ///
     /// # Errors
-    /// No folder can be made there.
-    pub fn new(scratch: &Scratch) -> Result<KeptDatabases> {
+    /// No folder can be made in the temporary one, or `target` leads over another user's link.
+    pub fn new(scratch: &Scratch, target: &Path) -> Result<KeptDatabases> {
+        let target = HeldFolder::named(target)?;
         let folder = scratch.folder().join("kept");
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(KeptDatabases { folder, places: BTreeMap::new() })
+        Ok(KeptDatabases { folder, target, places: BTreeMap::new() })
     }
 
     /// Asks the trial of a contender on a server at a URL to leave its database there, under a name that no other
@@ -76,20 +79,19 @@ impl KeptDatabases {
         Ok(())
     }
 
-    /// Moves the folders into a new one below `parent`, whose name begins with `stem` and which only its owner may enter.
+    /// Moves the folders into a new one, whose name begins with `stem` and which only its owner may enter.
     /// Returns where the databases are, by contender.
     ///
     /// # Errors
     /// There is no room for them, or no folder can be made.
-    pub fn hand_over(mut self, plan: &Plan, parent: &Path, stem: &str) -> Result<BTreeMap<usize, Place>> {
+    pub fn hand_over(mut self, plan: &Plan, stem: &str) -> Result<BTreeMap<usize, Place>> {
         let mut target = None;
         for (&index, place) in &mut self.places {
             let Place::Folder(folder) = place else { continue };
             let target = match &target {
                 Some(target) => target,
-                None => target.insert(HeldFolder::fresh(parent, stem).with_context(|| {
-                    format!("cannot make a folder for databases in {}", parent.display())
-                })?),
+                None => target
+                    .insert(self.target.make_fresh(stem).context("cannot make a folder for the databases")?),
             };
             let name = name(index, &plan.contenders[index].label);
             let own = target.path().join(&name);

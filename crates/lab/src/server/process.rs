@@ -1,7 +1,7 @@
 //! Facts about a process: how it ended and what it wrote last.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -23,6 +23,21 @@ pub fn tail(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(bytes)..]);
     let all: Vec<&str> = text.trim().lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// The end of what a program wrote to a file: of a longer one than a message needs, no more is read. Empty where there is no
+/// such file.
+pub fn tail_of(path: &Path) -> String {
+    let read = || {
+        let mut file = dyno_files::open_unlinked(path)?;
+        let before = file.metadata()?.len().saturating_sub(SHOWN.1 as u64);
+        file.seek(SeekFrom::Start(before))?;
+        let mut bytes = Vec::new();
+        // It may grow meanwhile.
+        file.take(2 * SHOWN.1 as u64).read_to_end(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    tail(&read().unwrap_or_default())
 }
 
 /// Describes how a process ended, as the end of a sentence.
@@ -92,6 +107,8 @@ pub fn run(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -113,5 +130,15 @@ mod tests {
         let shown = tail(log.as_bytes());
         assert!(shown.starts_with("line 80\n") && shown.ends_with("line 99"), "{shown}");
         assert_eq!(tail(b"\n\n"), "");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, &log).unwrap();
+        assert_eq!(tail_of(&path), shown);
+        // A hole at the beginning, larger than the memory: only the end is read.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        let mut end = OpenOptions::new().append(true).open(&path).unwrap();
+        end.write_all(b"\nthe last line\n").unwrap();
+        assert!(tail_of(&path).ends_with("the last line"));
+        assert_eq!(tail_of(folder.path()), "");
     }
 }

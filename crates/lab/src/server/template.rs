@@ -25,7 +25,7 @@ use super::commands::init_command;
 use super::copy::{Zeros, copy_folder};
 use super::folders::Folders;
 use super::installation::Installation;
-use super::process::{self, tail};
+use super::process::{self, tail_of};
 use crate::scratch::{self, Scratch};
 
 /// The folder of kept folders in the cache.
@@ -107,7 +107,7 @@ fn make(
     let status = process::run(&mut command, said, INITIALIZE_TIMEOUT, interrupts)
         .with_context(|| format!("cannot make an empty data folder by {program}"))?;
     if !status.success() {
-        let said = tail(&fs::read(said).unwrap_or_default());
+        let said = tail_of(said);
         bail!("{program} could not make an empty data folder; it said:\n{said}");
     }
     Ok(data)

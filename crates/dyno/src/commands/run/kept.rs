@@ -38,7 +38,7 @@ pub fn check(contender: &Contender) -> Result<()> {
 /// They cannot be moved.
 pub fn hand_over(left: KeptDatabases, run: &Run, plan: &Plan) -> Result<Vec<String>> {
     let stem = format!("{}-{}-databases", file_time(&run.started), run.suite.name);
-    let places = left.hand_over(plan, &dyno_record::results_folder(), &stem)?;
+    let places = left.hand_over(plan, &stem)?;
     let line = |index: usize, label: &str| match places.get(&index) {
         Some(Place::Folder(folder)) => format!("The database of {label} is kept in {}.", folder.display()),
         Some(Place::Server(name)) => {

@@ -222,7 +222,8 @@ pub(super) fn perform(
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.
     let mut file = Writer::create(output, &run)?;
-    let mut kept = place.keep.then(|| KeptDatabases::new(&site.scratch)).transpose()?;
+    let mut kept =
+        place.keep.then(|| KeptDatabases::new(&site.scratch, &dyno_record::results_folder())).transpose()?;
     let (plan, every) = (&plan, place.progress);
     let measuring = Measuring {
         plan,
