@@ -47,7 +47,7 @@ fn load(rows: RowFile, commits: Commits) -> LoadWork {
 fn test(script: &Script, id: &str, work: Work) -> Test {
     let dialect = script.contender.engine.dialect.as_str();
     let tail = if dialect == "mysql" { " CHARACTER SET ascii COLLATE ascii_bin" } else { "" };
-    let create = format!("CREATE TABLE loaded(a1 TEXT, b2 TEXT, c3 TEXT){tail}");
+    let create = format!("CREATE TABLE loaded(a1 VARCHAR(8), b2 VARCHAR(8), c3 VARCHAR(8)){tail}");
     let setup = if dialect == NO_SQL || id != "1" { Vec::new() } else { vec![create] };
     Test { id: id.into(), setup, work, check: None }
 }

@@ -62,6 +62,15 @@ impl Script<'_> {
         self.perform(tests, |_, _| Ok(()), |job| self.conduct.run_whole(self.contender, job, None, |_| {}))
     }
 
+    /// A query without a table, in the contender's dialect: some want a table.
+    pub fn without_table(&self, query: &str) -> String {
+        let tail = match self.contender.engine.dialect.as_str() {
+            "derby" | "hsqldb" => " FROM (VALUES(0)) AS one(n)",
+            _ => "",
+        };
+        format!("{query}{tail}")
+    }
+
     /// The same checks of a contender that differs, whose settings may be others.
     pub fn with<'s>(&'s self, contender: &'s Contender) -> Script<'s> {
         Script { contender, ..*self }

@@ -17,9 +17,54 @@ const JVM: Drivers = Drivers {
     ],
 };
 
+/// The engines that are written in Java.
+const ENGINES: Drivers =
+    Drivers { embedded: "h2 h2+insert hsqldb hsqldb+insert derby derby+insert", servers: &[], ..JVM };
+
 #[test]
 fn the_drivers_keep_the_protocol() {
     JVM.keep_the_protocol("null/jvm");
+}
+
+#[test]
+#[ignore = "make soak: a minute for each"]
+fn the_engines_keep_the_protocol() {
+    ENGINES.keep_the_protocol("null/jvm");
+}
+
+#[test]
+fn the_engines_answer_as_sqlite_and_keep_what_they_store() {
+    ENGINES.answer_as_sqlite();
+    ENGINES.store_the_same_rows();
+    ENGINES.keep_the_invariants();
+}
+
+#[test]
+fn an_engine_refuses_settings_that_are_not_its_own() {
+    for (contender, words) in [
+        ("h2,init=x", "h2 has no setting 'init' here; it has database, isolation, write_delay"),
+        ("derby,isolation=none", "the setting 'isolation' is one of read-committed, read-uncommitted"),
+        ("hsqldb,hsqldb.tx=locks;shutdown=true", "the value of the setting 'hsqldb.tx' holds a semicolon"),
+    ] {
+        ENGINES.refuse(contender, words);
+    }
+}
+
+#[test]
+fn what_an_engine_survives_follows_from_the_settings_that_it_reports() {
+    let Some(place) = ENGINES.place() else { return };
+    let contenders = "h2,h2:no-delay,hsqldb,hsqldb:sync,derby,derby:nosync";
+    place
+        .dyno(&format!("run speedtest --scale 0.02 --only 1 --trials 1 --quiet --with {contenders}"))
+        .exits(0);
+    let run = place.run_file();
+    let levels: Vec<&str> = run["contenders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|contender| contender["safety"]["level"].as_str().unwrap())
+        .collect();
+    assert_eq!(levels, ["none", "process-crash", "none", "process-crash", "process-crash", "process-crash"]);
 }
 
 #[test]

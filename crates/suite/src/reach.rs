@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::Rendered;
 
 /// Words of which one is enough, in lower case.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 41] = [
     // SQLite.
     "attach",
     "fts3_tokenizer",
@@ -37,6 +37,18 @@ const WORDS: [&str; 30] = [
     "load_file",
     "outfile",
     "soname",
+    // H2, HSQLDB and Derby, within the runner's own process. A trigger or an alias is a class of Java or its source.
+    "alias",
+    "backup",
+    "csvread",
+    "csvwrite",
+    "file_read",
+    "file_write",
+    "link_schema",
+    "linked",
+    "runscript",
+    "script",
+    "sqlj",
     // Of several. PREPARE makes a statement of a text in MySQL.
     "install",
     "load",
@@ -47,7 +59,7 @@ const WORDS: [&str; 30] = [
 ];
 
 /// Words that do so together, in this order, in lower case.
-const PAIRS: [[&str; 2]; 17] = [
+const PAIRS: [[&str; 2]; 20] = [
     ["alter", "system"],
     ["copy", "from"],
     ["copy", "to"],
@@ -65,13 +77,16 @@ const PAIRS: [[&str; 2]; 17] = [
     ["set", "global"],
     ["vacuum", "into"],
     ["create", "aggregate"],
+    ["set", "source"],
+    ["trigger", "as"],
+    ["trigger", "call"],
 ];
 
 /// The words after a DO that begins no block of PostgreSQL's: `ON CONFLICT DO NOTHING`.
 const AFTER_DO: [&str; 2] = ["nothing", "update"];
 
 /// The beginnings of names of functions that read files, in lower case.
-const PREFIXES: [&str; 6] = ["read_", "xp_", "pg_read_", "pg_ls_", "dblink_", "parquet_"];
+const PREFIXES: [&str; 7] = ["read_", "xp_", "pg_read_", "pg_ls_", "dblink_", "parquet_", "syscs_"];
 
 /// True if a statement may reach outside of its database.
 pub fn reaches_outside(statement: &str) -> bool {
@@ -135,6 +150,13 @@ mod tests {
             "SELECT * FROM read_csv('/etc/passwd')",
             "PRAGMA temp_store_directory = '/x'",
             "ALTER SYSTEM SET archive_command = 'x'",
+            "CREATE ALIAS f AS 'void f() throws Exception { Runtime.getRuntime().exec(\"sh\"); }'",
+            "CREATE TRIGGER t AFTER INSERT ON a CALL \"evil.Trigger\"",
+            "CALL CSVWRITE('/tmp/x', 'SELECT 1')",
+            "SELECT FILE_READ('/etc/passwd')",
+            "SET TABLE t SOURCE '/etc/passwd'",
+            "CALL SYSCS_UTIL.SYSCS_EXPORT_QUERY('VALUES 1', '/tmp/x', null, null, null)",
+            "CALL SQLJ.INSTALL_JAR('/tmp/x.jar', 'a.b', 0)",
         ] {
             assert!(reaches_outside(statement), "{statement}");
         }

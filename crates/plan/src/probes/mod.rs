@@ -13,7 +13,7 @@ use super::{Plan, Selection};
 /// The suite in SQL.
 const TEXT: &str = include_str!("isolation.toml");
 /// The dialects in which it is written.
-const DIALECTS: [&str; 3] = ["sqlite", "postgres", "mysql"];
+const DIALECTS: [&str; 6] = ["sqlite", "postgres", "mysql", "h2", "hsqldb", "derby"];
 /// The suite for stores of keys and values.
 const OF_STORES: &str = include_str!("stores.toml");
 

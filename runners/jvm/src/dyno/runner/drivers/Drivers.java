@@ -11,6 +11,9 @@ public final class Drivers {
     private static final Map<String, Function<Job, Driver>> ALL = new TreeMap<>(Map.of(
             "null/jvm", NullDriver::new,
             "sqlite/sqlite-jdbc", SqliteJdbc::new,
+            "h2/jdbc", H2::new,
+            "hsqldb/jdbc", Hsqldb::new,
+            "derby/jdbc", Derby::new,
             "postgres/pgjdbc", PgJdbc::new,
             "mysql/mariadb-java-client", MariaDbClient::new,
             "mysql/mysql-connector-j", ConnectorJ::new));

@@ -89,7 +89,7 @@ abstract class Jdbc implements Driver {
     }
 
     /** Executes a statement, and fetches every value of its rows. */
-    final void run(String sql, Consumer<Object[]> add) throws SQLException {
+    void run(String sql, Consumer<Object[]> add) throws SQLException {
         if (statement.execute(sql)) {
             try (ResultSet found = statement.getResultSet()) {
                 JdbcCall.fetch(found, found.getMetaData().getColumnCount(), add);
