@@ -4,7 +4,6 @@
 use anyhow::{Result, bail, ensure};
 
 use super::connection::Connection;
-use crate::error::Input;
 use crate::table::Column;
 use crate::target::literal;
 use crate::value::Kind;
@@ -41,7 +40,6 @@ impl FoundTable {
     /// # Errors
     /// It is no table that a file may fill.
     pub fn read(connection: &Connection, table: &str) -> Result<Option<FoundTable>> {
-        check_own(connection, table).input()?;
         let Some(columns) = columns(connection, table)? else { return Ok(None) };
         let sql = connection.value(&format!(
             "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = {} COLLATE NOCASE",
@@ -68,7 +66,7 @@ impl FoundTable {
 }
 
 /// Refuses a table in which SQLite or a virtual table keeps its own data: other rows would damage the database.
-fn check_own(connection: &Connection, table: &str) -> Result<()> {
+pub fn check_own(connection: &Connection, table: &str) -> Result<()> {
     let is_reserved = table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"));
     ensure!(
         !is_reserved,

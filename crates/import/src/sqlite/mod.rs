@@ -161,13 +161,13 @@ impl Target for Sqlite {
             return Ok(None);
         }
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        catalog::check_own(&connection, table).input()?;
         self.found = FoundTable::read(&connection, table)
             .with_context(|| format!("cannot read {}", self.place.display()))
             .input()?;
-        // ATTACH takes a path as a text.
-        let is_text = self.place.to_str().is_some();
         let applies = |found: &&FoundTable| {
-            is_text
+            // ATTACH takes a path as a text.
+            self.place.to_str().is_some()
                 && found.foreign_keys == ForeignKeys::None
                 && transfer::applies(&connection, table, &found.columns)
         };
