@@ -49,6 +49,11 @@ for folder in "$place"/node_modules/node-linux-*; do
         headers=$folder
     }
 done
+# Bun, for its own module of SQLite.
+for folder in "$place"/node_modules/@oven/bun-linux-*; do
+    ! "$folder/bin/bun" --version >/dev/null 2>&1 ||
+        ln -sf "../node_modules/@oven/${folder##*/}/bin/bun" "$place/bin/bun"
+done
 [ -n "$headers" ] ||
     say "npm has no Node.js for this machine: the runner works with $(node --version), and node:sqlite needs 24.4"
 

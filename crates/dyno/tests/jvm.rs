@@ -28,15 +28,15 @@ fn the_drivers_keep_the_protocol() {
 
 #[test]
 #[ignore = "make soak: a minute for each"]
-fn the_engines_keep_the_protocol() {
+fn the_engines_keep_the_protocol_and_what_they_store() {
     ENGINES.keep_the_protocol("null/jvm");
+    ENGINES.store_the_same_rows();
+    ENGINES.keep_the_invariants();
 }
 
 #[test]
-fn the_engines_answer_as_sqlite_and_keep_what_they_store() {
+fn the_engines_answer_as_sqlite() {
     ENGINES.answer_as_sqlite();
-    ENGINES.store_the_same_rows();
-    ENGINES.keep_the_invariants();
 }
 
 #[test]
@@ -62,6 +62,8 @@ fn what_an_engine_survives_follows_from_the_settings_that_it_reports() {
         .as_array()
         .unwrap()
         .iter()
+        // The last is the harness.
+        .take(6)
         .map(|contender| contender["safety"]["level"].as_str().unwrap())
         .collect();
     assert_eq!(levels, ["none", "process-crash", "none", "process-crash", "process-crash", "process-crash"]);

@@ -7,7 +7,7 @@ use crate::common::drivers::Drivers;
 const NODE: Drivers = Drivers {
     program: "../node/bin/node",
     build: "sh scripts/build-node.sh",
-    embedded: "sqlite/better-sqlite3 sqlite/node-sqlite sqlite/node-sqlite3",
+    embedded: "sqlite/better-sqlite3 sqlite/node-sqlite sqlite/node-sqlite3 sqlite/bun-sqlite",
     servers: &[
         (
             "postgres",
@@ -36,6 +36,22 @@ fn profiles_keep_the_protocol_in_what_they_differ() {
         &["sqlite/better-sqlite3:wal", "sqlite/node-sqlite:tuned", "sqlite/node-sqlite3:memory"],
         &SETTINGS,
     );
+}
+
+#[test]
+#[ignore = "make soak: PGlite makes a database of PostgreSQL for each check, in seconds"]
+fn pglite_keeps_the_protocol() {
+    let Some(place) = NODE.place() else { return };
+    place.conforms(&["pglite"], &[]);
+}
+
+#[test]
+fn pglite_answers_as_sqlite_and_says_that_it_does_not_sync() {
+    let Some(place) = NODE.place() else { return };
+    place.dyno("run speedtest --scale 0.02 --only 1,2,3,5 --trials 1 --quiet --with sqlite,pglite").exits(0);
+    let run = place.run_file();
+    assert_eq!(run["contenders"][1]["safety"]["level"], "process-crash");
+    place.assert_clean();
 }
 
 /// Drivers that have no mixes.
