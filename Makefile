@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery manual site report-assets import-parquet clean
+.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery page-layers page-sqlite page-delay manual site report-assets import-parquet clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -111,7 +111,8 @@ soak: needs build build-crates
 	$(TEST_PACKAGES)
 	sh scripts/fuzz.sh $(FUZZ)
 
-# dyno's own cost over programs written by hand in C, dyno import beside other ways to load, and how long proofs take.
+# dyno's own cost over programs written by hand in C, dyno import beside other ways to load, how long proofs take,
+# and how exact counts and causes are.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
 	$(CARGO) run --release --quiet -p dyno-bench --bin dyno-bench-import
@@ -119,6 +120,7 @@ bench: build
 	$(PYTHON) bench/python.py "$(TARGET)/release" sqlite/sqlalchemy
 	! test -x $(NODE) || $(NODE) --expose-gc bench/node.mjs "$(TARGET)/release"
 	sh bench/prove.sh "$(TARGET)/release/dyno"
+	$(PYTHON) bench/counts.py "$(TARGET)/release/dyno"
 
 # One archive that runs where there is no toolchain, target/dist/dyno-VERSION-linux-ARCH.tar.zst; docs/building.md.
 dist: build
@@ -146,6 +148,10 @@ import-parquet:
 # not at hand are left out.
 gallery: build
 	sh scripts/gallery.sh
+
+# One page of the gallery each: a web application through layers, SQLite in every language, what a millisecond of network costs.
+page-layers page-sqlite page-delay: build
+	sh scripts/gallery.sh $@
 
 # The pages of docs/ as a site that can be searched from a disk, target/manual/html. The tool comes from PyPI.
 manual:

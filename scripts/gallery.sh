@@ -1,7 +1,10 @@
 #!/bin/sh
 # Runs suites at a small size and writes their pages, a picture of each and an index to target/gallery/.
 #
-#   scripts/gallery.sh [SUITE...]          all of suites/, where none is named
+#   scripts/gallery.sh [SUITE|PAGE...]     all of suites/ and all pages, where none is named
+#
+# The pages are of drivers: page-layers is a web application through the layers of Node.js, page-sqlite is SQLite in every
+# language, and page-delay is what a millisecond of network costs. What is missing here is left out of them.
 #
 # GALLERY_TRIALS (8: as many as carry intervals) and GALLERY_SCALE (small or tiny) say how much is measured, DYNO with
 # which program. The run files are there too.
@@ -49,6 +52,51 @@ options() { # SUITE
     esac
 }
 
+# The first of two texts at the size of a picture, the second at a tiny one.
+at() { # SMALL TINY
+    if [ "$scale" = tiny ]; then echo "$2"; else echo "$1"; fi
+}
+
+# Those contenders whose drivers are here.
+here() { # ENGINE/DRIVER[+VARIANT][:PROFILE]...
+    for contender; do
+        listed=${contender%%:*}
+        case $listed in */*) ;; *) echo "$contender" && continue ;; esac
+        if grep -qxF "${listed%%+*}" "$work/here"; then
+            echo "$contender"
+        else
+            echo "gallery: $contender is missing here and left out: \`dyno list\` says how to get it" >&2
+        fi
+    done | paste -sd,
+}
+
+# What a page runs: a suite with its options. All settings are the same for all contenders, and are read back.
+page() { # PAGE
+    [ -s "$work/here" ] || "$dyno" list --format json |
+        python3 -c 'import json, sys
+for engine in json.load(sys.stdin)["engines"]:
+    for driver in engine["drivers"]:
+        if driver["version"]:
+            print(engine["name"] + "/" + driver["driver"])' >"$work/here"
+    case $1 in
+    page-layers)
+        echo "app --rate $(at 200 50) --clients 8 --duration $(at 5s 0.5s) --round-trips --with $(
+            here postgres/pg postgres/postgres postgres/kysely postgres/knex postgres/drizzle postgres/drizzle+prepared
+        )" ;;
+    page-sqlite)
+        echo "speedtest --scale $(at 0.2 0.02) --with $(
+            set -- better-sqlite3 node-sqlite bun-sqlite libsql node-sqlite3 mattn modernc gosqlite sqlite3 apsw rusqlite sqlite-jdbc
+            here $(printf 'sqlite/%s:wal,cache_size=-2000 ' c "$@")
+        )" ;;
+    page-delay)
+        echo "bank --clients 1 --duration $(at 2s 0.5s) --delay $(at 0,0.2ms,1ms,5ms,40ms 0,1ms) --round-trips --with $(
+            here postgres postgres/pgx postgres/pq postgres/psycopg postgres/pg postgres/postgres postgres/pgjdbc \
+                mariadb mariadb/go-sql-driver mariadb/pymysql mariadb/mysql2 mariadb/mariadb-java-client
+        )" ;;
+    *) return 1 ;;
+    esac
+}
+
 # The part of a page at its top: what a README has room for.
 picture() { # PAGE PNG
     # Run as root, Chromium needs to be told that it has no sandbox.
@@ -68,11 +116,15 @@ index() {
     done
 }
 
-[ $# -gt 0 ] || set -- $(cd suites && ls *.toml | sed 's/\.toml$//')
+[ $# -gt 0 ] || set -- $(cd suites && ls *.toml | sed 's/\.toml$//') page-layers page-sqlite page-delay
 for suite; do
-    echo "gallery: $suite"
+    case $suite in
+    page-*) run=$(page "$suite") ;;
+    *) run="$suite $(options "$suite")" ;;
+    esac
+    echo "gallery: dyno run $run"
     # 3 means that something failed or gave a wrong answer: the page shows it.
-    "$dyno" run "$suite" $(options "$suite") --trials "$trials" --quiet \
+    "$dyno" run $run --trials "$trials" --quiet \
         --out "$folder/$suite.jsonl" --report "$folder/$suite.html" >"$work/$suite.txt" || [ $? = 3 ] || {
         echo "gallery: $suite was not run, see above" >&2
         continue
