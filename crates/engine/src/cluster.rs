@@ -27,6 +27,10 @@ pub struct ClusterStart {
     first: Vec<String>,
     #[serde(default)]
     others: Vec<String>,
+    /// A node in a list of all of them, with `{address}`: the lists are the place `{members}` of arguments. Of engines whose
+    /// clients alone speak their protocol.
+    #[serde(default = "address")]
+    member: String,
     /// Texts that are appended to files of the data folder.
     #[serde(default, rename = "file")]
     pub files: Vec<NodeFile>,
@@ -37,6 +41,10 @@ pub struct ClusterStart {
     pub catch_up: Vec<String>,
     /// The way in which a replica becomes the leader; `None` where every node is one.
     pub failover: Option<Failover>,
+}
+
+fn address() -> String {
+    "{address}".to_owned()
 }
 
 /// A text that is appended to a file of the data folder.
@@ -94,7 +102,7 @@ pub(super) enum NodesLost {
     None,
     /// A second node has it.
     One,
-    /// All nodes have it, and a majority goes on.
+    /// All nodes have it, or a majority of them, and a majority goes on.
     Minority,
 }
 
@@ -114,6 +122,12 @@ impl ClusterStart {
     /// The last arguments of a node: of the first when the cluster is made, or of one that joins.
     pub fn arguments(&self, makes_cluster: bool) -> Vec<Argument> {
         templates(if makes_cluster { &self.first } else { &self.others })
+    }
+
+    /// All nodes as a list, by their addresses.
+    pub fn members(&self, addresses: &[String]) -> String {
+        let member = |address: &String| filled_text(&self.member, &[("address", address)]);
+        addresses.iter().map(member).collect::<Vec<_>>().join(",")
     }
 
     /// Checks the number of nodes and where clients work.
@@ -153,6 +167,13 @@ mod tests {
         let lost = |nodes| NodesLost::Minority.of(nodes).lost;
         assert_eq!([2, 3, 4, 5].map(lost), [0, 1, 1, 2]);
         assert_eq!((NodesLost::One.of(5).lost, NodesLost::None.of(3).lost), (1, 0));
+    }
+
+    #[test]
+    fn a_list_of_the_nodes_has_each_in_its_form() {
+        let text = "nodes = 2\njoined = 'x'\nmember = '{address}=http://{address}:1'";
+        let cluster: ClusterStart = toml::from_str(text).unwrap();
+        assert_eq!(cluster.members(&["a".to_owned(), "b".to_owned()]), "a=http://a:1,b=http://b:1");
     }
 
     #[test]

@@ -319,6 +319,12 @@ impl Engine {
         })
     }
 
+    /// The start of its servers where its own clients alone speak their protocol, so that they have no SQL by which dyno
+    /// makes databases on them and no URLs; `None` of every other engine.
+    pub fn store(&self) -> Option<&Start> {
+        self.server.as_ref().filter(|_| self.speaks.is_none())
+    }
+
     /// The needs of its servers as nodes of a cluster; `None` of an engine of single servers.
     pub fn cluster(&self) -> Option<&ClusterStart> {
         self.server.as_ref()?.cluster.as_ref()

@@ -36,7 +36,7 @@ pub struct Start {
     /// The arguments of the server. dyno's own come after the settings, so that no setting can open the server to a
     /// network.
     start: Vec<String>,
-    /// A setting as arguments, with `{name}` and `{value}`.
+    /// A setting as arguments, with `{name}` (or `{option}`, with hyphens for its underscores) and `{value}`.
     setting: Vec<String>,
     /// The arguments that replace a setting's `name=value`.
     #[serde(default)]
@@ -182,8 +182,11 @@ impl Start {
             return vec![instead.clone()];
         }
         // The value comes last, so that nothing in it is taken for a place.
-        let written =
-            |part: &String| part.replace("{name}", &setting.name).replace("{value}", &setting.value);
+        let hyphened = setting.name.replace('_', "-");
+        let written = |part: &String| {
+            let named = part.replace("{name}", &setting.name).replace("{option}", &hyphened);
+            named.replace("{value}", &setting.value)
+        };
         self.setting.iter().map(written).collect()
     }
 

@@ -92,8 +92,9 @@ impl Runner<'_> {
         if let (Some(left), Some(server), Some(_)) = (&mut self.left, &mut served, &contender.url) {
             left.name(index, server);
         }
-        if let Some(served) = &served {
-            self.conduct.serve(contender, &mut job, served, self.servers)?;
+        match &served {
+            Some(served) => self.conduct.serve(contender, &mut job, served, self.servers)?,
+            None => self.servers.join_store(contender, &mut job)?,
         }
         self.ask_for_more(contender, run, &mut job);
         let dialect = &contender.engine.dialect;

@@ -30,8 +30,10 @@ mod private;
 mod process;
 mod protocol;
 mod segments;
+mod store;
 mod template;
 
+pub use account::Account;
 pub use cluster::{Cluster, ClusterNetwork, ClusterOrder};
 pub use identity::identified;
 pub use install::{engines_folder, install, installed};
@@ -40,3 +42,4 @@ pub use names::scratch_name;
 pub use pool::ServerPool;
 pub use private::{NotReady, PrivateServer};
 pub use segments::sweep as sweep_segments;
+pub use store::{StoreCluster, StoreOrder};

@@ -18,8 +18,9 @@ impl TrialOptions {
         servers: &mut Servers,
     ) -> Result<Option<ScratchServer>> {
         let served = servers.reach(contender)?;
-        if let Some(served) = &served {
-            self.serve(contender, job, served, servers)?;
+        match &served {
+            Some(served) => self.serve(contender, job, served, servers)?,
+            None => servers.join_store(contender, job)?,
         }
         Ok(served)
     }

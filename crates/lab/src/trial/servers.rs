@@ -1,6 +1,8 @@
 //! The servers of a run's contenders, and the file systems that they and their data are on: one is found,
 //! mounted or started when a trial needs it.
 
+mod stores;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use super::network::Network;
 use crate::file_system::Mounted;
 use crate::placement;
 use crate::scratch::Scratch;
-use crate::server::{Installation, PrivateServer, ServerPool, scratch_name};
+use crate::server::{Installation, PrivateServer, ServerPool, StoreCluster, scratch_name};
 
 /// A server that clients reach through a proxy which an inspector sees, as long as this is kept.
 #[derive(Debug)]
@@ -57,6 +59,8 @@ pub struct Servers {
     /// The way to them where dyno makes it longer; none where clients reach servers directly. It goes before they do.
     network: Option<Network>,
     pool: ServerPool,
+    /// Those of stores, the last one used first.
+    stores: Vec<StoreCluster>,
     /// Those on the encrypted file system, which goes after them.
     encrypted_pool: Option<ServerPool>,
     mounted: Option<Mounted>,
@@ -84,6 +88,7 @@ impl Servers {
         Servers {
             network: None,
             pool: ServerPool::new(place.clone(), placement.clone()),
+            stores: Vec::new(),
             encrypted_pool: None,
             mounted: None,
             neutral_pools: BTreeMap::new(),
@@ -254,6 +259,9 @@ impl Servers {
     /// The way in which a contender's private server ended, if it has, with the end of its log: a runner that lost its
     /// connection cannot report it.
     pub fn death(&mut self, contender: &Contender) -> Option<String> {
+        if contender.engine.store().is_some() {
+            return self.store_death(contender);
+        }
         let installation = self.installations.get(&contender.label)?;
         let pool = match (&contender.neutralised, contender.file_system) {
             (Some(how), _) => self.neutral_pools.get_mut(&how.suspect())?,

@@ -65,7 +65,7 @@ impl Cluster {
             return Ok(Cluster { servers: vec![server], network: None, shape: None });
         };
         let start = cluster_start(order.installation)?;
-        check_needs(start, order.installation)?;
+        check_needs(start, &order.installation.engine.title)?;
         let network = ClusterNetwork::new(shape.nodes)
             .with_context(|| format!("cannot start a cluster of {}", order.installation.engine.title))?;
         let seed = Seed::make(order.of_node(None), order.place)?;
@@ -172,9 +172,11 @@ fn cluster_start(installation: &Installation) -> Result<&ClusterStart> {
     start.with_context(|| format!("dyno knows no way to make a cluster of {}", installation.engine.title))
 }
 
+/// Looks whether the machine has what a cluster of an engine with this title needs.
+///
 /// # Errors
 /// A program or file is missing, with the command that installs it.
-fn check_needs(start: &ClusterStart, installation: &Installation) -> Result<()> {
+pub fn check_needs(start: &ClusterStart, title: &str) -> Result<()> {
     for name in &start.needs {
         let need = needs::of(name).with_context(|| format!("there is no {name} in needs.txt"))?;
         let is_there = match need.proof.starts_with('/') {
@@ -183,7 +185,7 @@ fn check_needs(start: &ClusterStart, installation: &Installation) -> Result<()> 
                 .iter()
                 .any(|folder| Path::new(folder).join(need.proof).exists()),
         };
-        ensure!(is_there, "a cluster of {} needs {need}", installation.engine.title);
+        ensure!(is_there, "a cluster of {title} needs {need}");
     }
     Ok(())
 }
