@@ -97,6 +97,7 @@ check: lint
 	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
 	@test -x $(CHECKED)/etcd || echo "NOT TESTED: etcd, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
+	@test -x $(CHECKED)/dyno-runner-sqlx || echo "NOT TESTED: the drivers of Rust's crates; 'sh scripts/build-crates.sh $(CHECKED) checked' builds them"
 	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
 	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 

@@ -189,8 +189,8 @@ async def async_hand(kind: str, server: dict, folder: str) -> None:
         await connection.close()
 
 
-def runner(programs: str, contender: str, kind: str, server: dict, folder: str) -> list[int]:
-    """The same of the runner."""
+def job(contender: str, kind: str, server: dict, folder: str) -> dict:
+    """The same as a job for a runner."""
     name, _, variant = contender.partition("+")
     engine, driver = name.split("/")
     setup = [MARIADB if engine == "mariadb" and sql == SETUP[2] else sql for sql in SETUP]
@@ -213,8 +213,18 @@ def runner(programs: str, contender: str, kind: str, server: dict, folder: str) 
     job |= {"build": "system", "settings": [], "directory": folder, "tests": [{"id": "1"} | test]}
     if speaks:
         job["server"] = server
+    return job
+
+
+def runner(programs: str, contender: str, kind: str, server: dict, folder: str) -> list[int]:
+    """The times of the runner."""
     command = [sys.executable, "-I", "-B", HERE.parent / "runners/python", programs]
-    done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True)
+    given = json.dumps(job(contender, kind, server, folder))
+    return times(contender, subprocess.run(command, input=given, capture_output=True, text=True))
+
+
+def times(contender: str, done: subprocess.CompletedProcess) -> list[int]:
+    """Those that a runner has reported."""
     events = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode:
         sys.exit(f"{contender}: {events[-1]['message']}")

@@ -20,7 +20,7 @@ cargo build --locked --profile "$profile" --manifest-path "$root/runners/crates/
 folder=$profile
 [ "$profile" != dev ] || folder=debug
 mkdir -p "$place"
-for name in mysql-async rusqlite sqlx tokio-postgres; do
+for name in mysql-async rusqlite sea-orm sqlx tokio-postgres; do
     # By another name first: a program that is being executed cannot be overwritten.
     cp "$target/crates/$folder/dyno-runner-$name" "$place/.dyno-runner-$name"
     mv "$place/.dyno-runner-$name" "$place/dyno-runner-$name"

@@ -2,9 +2,10 @@
 
 use std::fs;
 
-const LIBRARIES: [(&str, &str); 4] = [
+const LIBRARIES: [(&str, &str); 5] = [
     ("mysql_async", "DYNO_MYSQL_ASYNC"),
     ("rusqlite", "DYNO_RUSQLITE"),
+    ("sea-orm", "DYNO_SEA_ORM"),
     ("sqlx", "DYNO_SQLX"),
     ("tokio-postgres", "DYNO_TOKIO_POSTGRES"),
 ];

@@ -11,7 +11,8 @@ const CRATES: Drivers = Drivers {
         (
             "postgres",
             "postgres/tokio-postgres postgres/tokio-postgres+pipeline postgres/tokio-postgres+insert
-             postgres/sqlx postgres/sqlx+multirow postgres/sqlx+insert",
+             postgres/sqlx postgres/sqlx+multirow postgres/sqlx+insert
+             postgres/sea-orm postgres/sea-orm+insert",
         ),
         (
             "mariadb",
@@ -53,4 +54,30 @@ fn another_build_of_sqlite_is_refused() {
         "sqlite@system/rusqlite",
         "rusqlite has its own SQLite and takes no other: name the contender sqlite/rusqlite",
     );
+}
+
+#[test]
+fn no_file_of_the_clients_is_sent() {
+    CRATES.send_no_file(&[
+        ("mariadb/sqlx", "statement 2 of 2"),
+        ("mariadb/mysql_async", "Handler is not specified"),
+    ]);
+}
+
+/// Nothing listens on port 1: an attempt to connect would say so, and would come before or beside these words.
+#[test]
+fn a_demand_for_encryption_is_refused_before_anything_is_sent() {
+    let Some(place) = CRATES.place() else { return };
+    for (url, words) in [
+        ("postgres+sqlx://u@127.0.0.1:1/d?sslmode=require", "sslmode=require asks for an encrypted"),
+        ("mariadb+sqlx://u@127.0.0.1:1/d?ssl-mode=REQUIRED", "ssl-mode=REQUIRED asks for an encrypted"),
+        (
+            "mariadb+mysql_async://u@127.0.0.1:1/d?ssl-mode=VERIFY_CA",
+            "ssl-mode=VERIFY_CA asks for an encrypted",
+        ),
+    ] {
+        let result = place.dyno(&format!("run speedtest --scale 0.02 --trials 1 --only 1 --url {url}"));
+        result.without_panic().says(words);
+    }
+    place.assert_clean();
 }

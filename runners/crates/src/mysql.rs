@@ -98,7 +98,8 @@ mod tests {
     use super::*;
 
     fn with(name: &str, value: &str) -> Result<Duration, String> {
-        patience("x", &BTreeMap::from([(name.to_owned(), value.to_owned())])).map_err(|error| error.to_string())
+        patience("x", &BTreeMap::from([(name.to_owned(), value.to_owned())]))
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -90,7 +90,10 @@ fn cells(load: &Load, rows: impl Iterator<Item = u64>) -> Params {
 /// An error if the server took the rows and yet found fault with them: it may have put other values in their place.
 fn check_warnings(connection: &Conn) -> Result<()> {
     let count = connection.get_warnings();
-    ensure!(count == 0, "the server took the rows with {count} warnings, so it does not hold what it was sent");
+    ensure!(
+        count == 0,
+        "the server took the rows with {count} warnings, so it does not hold what it was sent"
+    );
     Ok(())
 }
 

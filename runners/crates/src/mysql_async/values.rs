@@ -38,8 +38,14 @@ pub fn read<S: Sink>(row: Row, sink: &mut S) -> Result<()> {
 fn put<S: Sink>(bytes: &[u8], column: &Column, sink: &mut S) -> Result<()> {
     use ColumnType::*;
     match column.column_type() {
-        MYSQL_TYPE_TINY | MYSQL_TYPE_SHORT | MYSQL_TYPE_INT24 | MYSQL_TYPE_LONG | MYSQL_TYPE_LONGLONG
-        | MYSQL_TYPE_YEAR | MYSQL_TYPE_DECIMAL | MYSQL_TYPE_NEWDECIMAL => match from_utf8(bytes)?.parse() {
+        MYSQL_TYPE_TINY
+        | MYSQL_TYPE_SHORT
+        | MYSQL_TYPE_INT24
+        | MYSQL_TYPE_LONG
+        | MYSQL_TYPE_LONGLONG
+        | MYSQL_TYPE_YEAR
+        | MYSQL_TYPE_DECIMAL
+        | MYSQL_TYPE_NEWDECIMAL => match from_utf8(bytes)?.parse() {
             Ok(number) => sink.integer(number),
             Err(_) => sink.real(from_utf8(bytes)?.parse()?),
         },

@@ -104,5 +104,9 @@ pub trait Remote: Flavour {
     fn options(server: &dyno_protocol::Server) -> Result<(Options<Self>, Option<std::time::Duration>)>;
 
     /// The same with a database.
-    fn within(options: &Options<Self>, server: &dyno_protocol::Server, database: Option<&str>) -> Options<Self>;
+    fn within(
+        options: &Options<Self>,
+        server: &dyno_protocol::Server,
+        database: Option<&str>,
+    ) -> Options<Self>;
 }

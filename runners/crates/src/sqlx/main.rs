@@ -6,6 +6,7 @@
 mod flavour;
 mod mix;
 mod mysql;
+mod pg;
 mod postgres;
 mod rows;
 mod session;

@@ -14,8 +14,8 @@ use sqlx::mysql::{
     MySqlTypeInfo, MySqlValueRef,
 };
 use sqlx::{
-    Arguments, Column, Connection, Decode, Execute, Executor, MySql, MySqlConnection, Row, SqlStr, Type, TypeInfo,
-    ValueRef,
+    Arguments, Column, Connection, Decode, Execute, Executor, MySql, MySqlConnection, Row, SqlStr, Type,
+    TypeInfo, ValueRef,
 };
 
 use crate::flavour::{Filled, Flavour, Remote, Steps};

@@ -4,34 +4,23 @@ use std::str::from_utf8;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
-use dyno_protocol::{Secret, Server, Sink};
+use dyno_protocol::{Server, Sink};
 use dyno_runner::mix::Value;
 use dyno_runner::server::Lines;
 use dyno_runner::{Failure, Load, column_list, in_transactions};
 use dyno_runner_crates::postgres;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{
-    PgArguments, PgConnectOptions, PgDatabaseError, PgQueryResult, PgRow, PgSslMode, PgValueFormat,
-};
-use sqlx::{
-    Arguments, Column, Connection, Either, Execute, Executor, PgConnection, Postgres, Row, SqlStr, Statement,
-    ValueRef,
-};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow};
+use sqlx::{Arguments, Connection, Execute, Executor, PgConnection, Postgres, SqlStr};
 
 use crate::flavour::{Filled, Flavour, Remote, Steps};
+use crate::pg::{self, BYTEA, FLOAT4, FLOAT8, INT2, INT4};
 use crate::rows::Variant;
 use crate::session::Session;
 
 /// Bytes handed to the library at once in a COPY.
 const BUFFER: usize = 1 << 16;
-
-/// Numbers of the types whose values are shorter than those of the suites.
-const INT2: u32 = 21;
-const INT4: u32 = 23;
-const FLOAT4: u32 = 700;
-const FLOAT8: u32 = 701;
-const BYTEA: u32 = 17;
 
 impl Flavour for Postgres {
     const VARIANTS: &'static [(&'static str, Variant)] =
@@ -49,16 +38,7 @@ impl Flavour for Postgres {
     }
 
     fn prepare(connection: &mut PgConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
-        async move {
-            let statement = Executor::prepare(connection, sql).await?;
-            Ok(match statement.parameters() {
-                Some(Either::Left(kinds)) => {
-                    kinds.iter().map(|kind| kind.oid().map_or(0, |number| number.0)).collect()
-                }
-                _ => Vec::new(),
-            })
-        }
-        .boxed()
+        pg::kinds(connection, sql).boxed()
     }
 
     fn forget(connection: &mut PgConnection) -> BoxFuture<'_, sqlx::Result<()>> {
@@ -92,20 +72,7 @@ impl Flavour for Postgres {
     }
 
     fn read<S: Sink>(row: &PgRow, sink: &mut S) -> Result<()> {
-        for (place, column) in row.columns().iter().enumerate() {
-            let value = row.try_get_raw(place)?;
-            if value.is_null() {
-                sink.null();
-                continue;
-            }
-            let kind = column.type_info().oid().map_or(0, |number| number.0);
-            let bytes = value.as_bytes().map_err(Error::from_boxed)?;
-            match value.format() {
-                PgValueFormat::Binary => postgres::read(kind, bytes, sink)?,
-                PgValueFormat::Text => postgres::read_text(kind, bytes, sink)?,
-            }
-        }
-        Ok(())
+        pg::read(row, sink)
     }
 
     fn changed(outcome: &PgQueryResult) -> u64 {
@@ -113,16 +80,7 @@ impl Flavour for Postgres {
     }
 
     fn said(error: sqlx::Error) -> Error {
-        match &error {
-            sqlx::Error::Database(server) => match server.try_downcast_ref::<PgDatabaseError>() {
-                Some(server) => {
-                    postgres::says(server.code(), [Some(server.message()), server.detail(), server.hint()])
-                }
-                None => error.into(),
-            },
-            sqlx::Error::Io(_) => postgres::lost(error),
-            _ => error.into(),
-        }
+        pg::said(error)
     }
 
     fn code(error: &Error) -> Option<String> {
@@ -160,17 +118,7 @@ impl Remote for Postgres {
     const SPEAKS: &'static str = "postgres";
 
     fn options(server: &Server) -> Result<(PgConnectOptions, Option<Duration>)> {
-        let (patience, application) = postgres::options("sqlx", &server.options)?;
-        // The environment and the file of passwords belong to dyno, which has read them.
-        let mut options = PgConnectOptions::new_without_pgpass().ssl_mode(PgSslMode::Disable);
-        options = options.username(&server.user).application_name(application);
-        options = options.port(server.port.unwrap_or(5432));
-        options = match server.host.strip_prefix('/') {
-            Some(_) => options.socket(&server.host),
-            None => options.host(&server.host),
-        };
-        let password = server.password.as_ref().map(Secret::reveal);
-        Ok((password.map_or(options.clone(), |password| options.password(password)), patience))
+        pg::options("sqlx", server)
     }
 
     fn within(options: &PgConnectOptions, server: &Server, database: Option<&str>) -> PgConnectOptions {

@@ -12,7 +12,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow};
 use sqlx::{
-    Arguments, Connection, Decode, Execute, Executor, Row, SqlStr, Sqlite, SqliteConnection, TypeInfo, ValueRef,
+    Arguments, Connection, Decode, Execute, Executor, Row, SqlStr, Sqlite, SqliteConnection, TypeInfo,
+    ValueRef,
 };
 
 use crate::VERSION;
