@@ -10,6 +10,7 @@ mod examples;
 mod import;
 mod prove;
 mod read;
+mod repeat;
 mod results;
 mod run;
 mod values;
@@ -17,6 +18,7 @@ mod values;
 pub use causes::CausesArgs;
 pub use import::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
 pub use prove::{DiskFileSystem, FilesArgs, ProveArgs, ProvedDevice, RecorderArgs, WatcherArgs};
+pub use repeat::RepeatArgs;
 pub use results::{
     Colour, CompareArgs, ExportArgs, HistoryArgs, OutputFormat, ReportArgs, ScalingArgs, ShowArgs,
     ShowOptions, SiteArgs, VerifyArgs,
@@ -144,8 +146,8 @@ pub enum Command {
     /// Find out by experiment why one contender of a run is slower than another
     ///
     /// dyno repeats the run's work for the two, and neutralises one suspect after another for both: the disk, the size
-    /// of the cache, the number of processors. It prints the share of the difference that goes with each.
-    /// docs/causes.md explains what a share shows and what it does not.
+    /// of the cache, the number of processors, the way to servers. It prints the share of the difference that goes with
+    /// each. docs/causes.md explains what a share shows and what it does not.
     #[command(before_help = examples::CAUSES)]
     Causes(CausesArgs),
     /// Load a file into SQLite, PostgreSQL, MariaDB or MySQL as fast as is safe

@@ -96,6 +96,56 @@ fn a_planted_need_of_processors_is_found() {
 }
 
 #[test]
+fn what_the_loop_itself_costs_is_explained_by_no_suspect() {
+    let place = Place::with_runner("true");
+    place.plant_spinning("steady", "1");
+    // As long in each trial, so that nothing that is neutralised can make it shorter.
+    place.plant_spinning("planted", "1 + 20000000 / max(1, time.monotonic_ns() - began)");
+    let with = "--with sqlite/planted,sqlite/steady --only 2 --trials 1 --no-warm-up --seed 3";
+    place.dyno(&format!("run speedtest --scale 0.01 {with} --quiet -o run.jsonl")).exits(0);
+    let causes =
+        "causes run.jsonl --of sqlite/planted,sqlite/steady --trials 8 --trust --quiet --format json";
+    let found = place.dyno(causes).exits(0).without_panic().json();
+    if has_no_disk(&found) {
+        return;
+    }
+    for suspect in ["disk", "cache"] {
+        assert!(share(&found, suspect).1 < 0.5, "{suspect}: {found}");
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn free_flushes_explain_most_of_what_a_synchronous_database_takes_longer() {
+    let place = Place::new();
+    let with = "--with sqlite,sqlite:nosync --only 1 --trials 1 --no-warm-up --quiet";
+    place.dyno(&format!("run speedtest --scale 0.01 {with} -o run.jsonl")).exits(0);
+    let causes = "causes run.jsonl --of sqlite,sqlite:nosync --trials 8 --quiet --format json";
+    let found = place.dyno(causes).exits(0).without_panic().json();
+    if has_no_disk(&found) {
+        return;
+    }
+    assert!(share(&found, "disk").0 > 0.5, "{found}");
+    place.assert_clean();
+}
+
+#[test]
+fn a_delay_on_the_way_to_a_server_is_found() {
+    let place = Place::new();
+    let with = "--with postgres:nosync,sqlite:memory --only 1 --trials 1 --no-warm-up --delay 2ms --quiet";
+    place.dyno(&format!("run speedtest --scale 0.02 {with} -o run.jsonl")).exits(0);
+    let causes = "causes run.jsonl --of postgres:nosync,sqlite:memory --trials 6 --quiet -o found.jsonl";
+    let found = place.dyno(&format!("{causes} --format json")).exits(0).without_panic().json();
+    assert!(share(&found, "network").0 > 0.5, "{found}");
+    place
+        .dyno("show found.jsonl")
+        .exits(0)
+        .prints("The way between clients and servers explains")
+        .prints("dyno did not delay round trips by 2.00 ms");
+    place.assert_clean();
+}
+
+#[test]
 fn equals_leave_nothing_to_explain_and_suspects_that_do_not_apply_are_listed() {
     let place = Place::in_memory();
     let with =
@@ -109,6 +159,19 @@ fn equals_leave_nothing_to_explain_and_suspects_that_do_not_apply_are_listed() {
         .prints("No difference is shown between sqlite:memory and sqlite:memory,cache_size=-3000 in test 2")
         .prints("The disk was not tried: the data are in memory already");
     place.dyno("verify found.jsonl").exits(0);
+    // A page and Markdown have the same sentences, from the command as from `dyno show`.
+    let none = "No difference is shown between sqlite:memory and sqlite:memory,cache_size";
+    let page = place.dyno("show found.jsonl --format html").exits(0).without_panic();
+    page.prints("<h2 id=\"causes\">").prints(none);
+    place
+        .dyno("show found.jsonl --format markdown")
+        .exits(0)
+        .prints("## Causes")
+        .prints("No difference is shown");
+    let again =
+        |format: &str| place.dyno(&format!("causes found.jsonl {of} --trials 2 --quiet --format {format}"));
+    again("markdown").exits(0).without_panic().prints("- No difference is shown between sqlite:memory and");
+    again("html").exits(0).without_panic().prints("<h2 id=\"causes\">");
     place.assert_clean();
 }
 

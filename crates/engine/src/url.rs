@@ -94,6 +94,11 @@ pub enum UrlError {
     KeyPassword,
 }
 
+/// The port of PostgreSQL where a URL names none.
+const POSTGRES_PORT: u16 = 5432;
+/// The same of MySQL and MariaDB.
+const MYSQL_PORT: u16 = 3306;
+
 impl ServerUrl {
     /// Reads a URL of one of these engines, and what it leaves out from the environment and the user's files.
     ///
@@ -129,6 +134,34 @@ impl ServerUrl {
     pub fn connection(&self, scratch: &str) -> ScratchServer {
         let (speaks, server) = (self.engine.speaks, self.server.clone());
         ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
+    }
+
+    /// The same server through its socket in the file system. None if it is reached so, has no such socket that dyno
+    /// knows, or may refuse the user there: PostgreSQL usually admits the account of the same name alone, and a
+    /// socket encrypts nothing.
+    pub fn by_socket(&self) -> Option<ServerUrl> {
+        self.by_socket_within(&PasswordEnvironment::here())
+    }
+
+    fn by_socket_within(&self, around: &PasswordEnvironment) -> Option<ServerUrl> {
+        let Server { host, port, user, options, .. } = &self.server;
+        let is_here = ["localhost", "127.0.0.1", "::1"].contains(&host.as_str());
+        if !is_here || !options.is_empty() {
+            return None;
+        }
+        let mut server = self.server.clone();
+        server.host = match self.engine.speaks {
+            Protocol::Postgres if *user != around.account => return None,
+            Protocol::Postgres => postgres_socket(port.unwrap_or(POSTGRES_PORT), around, &mut Vec::new())?,
+            // The name of the socket has no port, so it may be that of another server.
+            Protocol::MySql if port.is_some_and(|port| port != MYSQL_PORT) => return None,
+            Protocol::MySql => mysql_socket(around, &mut Vec::new())?,
+        }
+        .to_owned();
+        if self.engine.speaks == Protocol::MySql {
+            server.port = None;
+        }
+        Some(ServerUrl { server, ..self.clone() })
     }
 
     /// The server for tables and records: a URL without password and options.
@@ -181,6 +214,23 @@ fn demands(
     demands.settle(options, socket)
 }
 
+/// The folder of a PostgreSQL server's socket, among those that are usual.
+fn postgres_socket(
+    port: u16,
+    around: &PasswordEnvironment,
+    warnings: &mut Vec<String>,
+) -> Option<&'static str> {
+    let mut folders = ["/var/run/postgresql", "/run/postgresql", "/tmp"].into_iter();
+    let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
+    folders.find(|folder| around.has_socket(&socket(folder), "postgres", warnings))
+}
+
+/// The socket of a MySQL or MariaDB server, among those that are usual.
+fn mysql_socket(around: &PasswordEnvironment, warnings: &mut Vec<String>) -> Option<&'static str> {
+    let mut usual = ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock"].into_iter();
+    usual.find(|path| around.has_socket(Path::new(path), "mysql", warnings))
+}
+
 /// Fills in what libpq would, but for the database to connect to, which `psql` names after the user.
 fn postgres(
     parts: UrlParts,
@@ -188,12 +238,8 @@ fn postgres(
     around: &PasswordEnvironment,
     warnings: &mut Vec<String>,
 ) -> Result<Server, UrlError> {
-    let port = parts.port.unwrap_or(5432);
-    let mut socket = || {
-        let mut folders = ["/var/run/postgresql", "/run/postgresql", "/tmp"].into_iter();
-        let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
-        folders.find(|folder| around.has_socket(&socket(folder), "postgres", warnings))
-    };
+    let port = parts.port.unwrap_or(POSTGRES_PORT);
+    let mut socket = || postgres_socket(port, around, warnings);
     let host = parts.host.or_else(|| socket().map(str::to_owned)).unwrap_or_else(|| "localhost".into());
     let user = parts.user.or_else(|| around.variable("PGUSER")).unwrap_or_else(|| around.account.clone());
     let database = database.unwrap_or_else(|| "postgres".into());
@@ -232,12 +278,7 @@ fn mysql(
         (given, _) => given,
     };
     let is_here = named.as_deref().is_none_or(|host| host == "localhost");
-    let mut socket = || {
-        let mut usual =
-            ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock"].into_iter();
-        let mut usual = || usual.find(|path| around.has_socket(Path::new(path), "mysql", warnings));
-        file.value("socket").or_else(|| usual().map(str::to_owned))
-    };
+    let mut socket = || file.value("socket").or_else(|| mysql_socket(around, warnings).map(str::to_owned));
     // A host of this machine means a socket, unless a port is named too.
     let host = if is_here && port.is_none() { socket() } else { None };
     let password = parts.password.or_else(|| around.variable("MYSQL_PWD").map(Secret::new));

@@ -26,6 +26,8 @@ pub enum Suspect {
     Cache,
     /// Too few processors.
     Processors,
+    /// The way between clients and their servers.
+    Network,
 }
 
 /// A suspect, and what was done to neutralise it.
@@ -47,6 +49,12 @@ pub enum Neutralised {
         /// That CPU.
         cpu: usize,
     },
+    /// Clients reached their servers without the delay that dyno added in the other trials, and servers at a URL on this
+    /// machine through their socket in the file system, where they have one.
+    Network {
+        /// The delay of a round trip in the other trials, in nanoseconds.
+        added_ns: u64,
+    },
 }
 
 /// A suspect that was not tried, with the reason.
@@ -60,7 +68,7 @@ pub struct UntriedSuspect {
 
 impl Suspect {
     /// All of them, in the order in which they are tried.
-    pub const ALL: [Suspect; 3] = [Suspect::Disk, Suspect::Cache, Suspect::Processors];
+    pub const ALL: [Suspect; 4] = [Suspect::Disk, Suspect::Cache, Suspect::Processors, Suspect::Network];
 
     /// Its name, as in files.
     pub fn name(self) -> &'static str {
@@ -68,6 +76,7 @@ impl Suspect {
             Suspect::Disk => "disk",
             Suspect::Cache => "cache",
             Suspect::Processors => "processors",
+            Suspect::Network => "network",
         }
     }
 
@@ -84,6 +93,7 @@ impl Neutralised {
             Neutralised::Disk { .. } => Suspect::Disk,
             Neutralised::Cache { .. } => Suspect::Cache,
             Neutralised::Processors { .. } => Suspect::Processors,
+            Neutralised::Network { .. } => Suspect::Network,
         }
     }
 }

@@ -39,6 +39,6 @@ pub use safe::{safe, steers};
 pub use table::{parts, render as render_table};
 pub use table_options::TableOptions;
 pub use units::{bytes, duration, percent, ratio, significant};
-pub use views::causes::render as render_causes;
+pub use views::causes::text as causes;
 pub use views::durability::words::{sentence as survived, upkeep_in_words};
 pub use views::scaling::table as scaling;

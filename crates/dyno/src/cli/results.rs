@@ -64,6 +64,19 @@ pub struct ShowOptions {
 }
 
 impl ShowOptions {
+    /// A table without its optional parts.
+    pub fn plain() -> ShowOptions {
+        ShowOptions {
+            format: OutputFormat::Table,
+            color: Colour::Never,
+            notes: false,
+            published: false,
+            costs: false,
+            tax: false,
+            margin: None,
+        }
+    }
+
     /// The optional parts of a table that these options ask for.
     pub fn table(&self) -> TableOptions {
         let ShowOptions { notes, published, costs, tax, .. } = *self;

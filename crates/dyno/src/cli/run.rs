@@ -8,7 +8,7 @@ use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
 use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
-use super::{ShowOptions, TextFormat};
+use super::{RepeatArgs, ShowOptions, TextFormat};
 
 /// The headings of the help.
 const WORK: &str = "What to compare";
@@ -244,31 +244,17 @@ pub struct RerunArgs {
 /// Arguments of `dyno challenge`.
 #[derive(Debug, Args)]
 pub struct ChallengeArgs {
-    /// The run file whose claims to challenge
-    pub run: PathBuf,
+    /// The run whose claims to challenge, and how long each changed run measures
+    #[command(flatten)]
+    pub repeat: RepeatArgs,
     /// The number of changed runs
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Measure each contender exactly this many times in each changed run [default: as in the run]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub trials: Option<u32>,
-    /// The longest time that each changed run measures: 30s [default: as in the run]
-    #[arg(long, value_parser = duration)]
-    pub budget: Option<Duration>,
     /// A folder for databases; with several, as --dir A --dir B, the changed runs take turns: they may be on different
     /// file systems [default: $TMPDIR, else /var/tmp]
     #[arg(long)]
     pub dir: Vec<PathBuf>,
-    /// The time that one test may take before dyno ends its trial [default: as in the run]
-    #[arg(long, value_parser = duration)]
-    pub timeout: Option<Duration>,
-    /// Load and run what the run file names outside of its private database, as with dyno rerun
-    #[arg(long)]
-    pub trust: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     pub format: TextFormat,
-    /// Do not say which changed run begins
-    #[arg(long, short)]
-    pub quiet: bool,
 }

@@ -4,6 +4,7 @@ use dyno_protocol::Setting;
 use dyno_record::Neutralised;
 
 use super::Contender;
+use crate::ServerUrl;
 
 impl Contender {
     /// The same contender where a suspect is neutralised; `place` is its place in the pair that the experiment is about.
@@ -18,6 +19,10 @@ impl Contender {
         {
             contender.settings.retain(|known| known.name != setting.name);
             contender.settings.push(setting);
+        }
+        if let Neutralised::Network { .. } = how {
+            let socket = self.url.as_ref().and_then(ServerUrl::by_socket);
+            contender.url = socket.or(contender.url);
         }
         contender
     }

@@ -76,6 +76,35 @@ fn sockets_are_named_or_found() {
 }
 
 #[test]
+fn a_server_of_this_machine_may_have_a_socket_too() {
+    let home = tempfile::tempdir().unwrap();
+    let engines = Registry::load(&Home::find().unwrap()).unwrap().servers();
+    for socket in ["run/postgresql/.s.PGSQL.5432", "run/mysqld/mysqld.sock"] {
+        let file = home.path().join("root").join(socket);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    let around = PasswordEnvironment::for_test(home.path(), &[]);
+    let host = |url: &str| {
+        let url = ServerUrl::parse_within(url, &engines, &around).unwrap();
+        url.by_socket_within(&around).map(|url| url.server.host)
+    };
+    assert_eq!(host("postgres://ann@127.0.0.1:5432/shop").as_deref(), Some("/run/postgresql"));
+    assert_eq!(host("mysql://bob@127.0.0.1:3306").as_deref(), Some("/run/mysqld/mysqld.sock"));
+    // Another server, another machine, a user whom the server may refuse there, a socket already.
+    for url in [
+        "postgres://ann@127.0.0.1:5433/shop",
+        "postgres://ann@db.example/shop",
+        "postgres://bob@127.0.0.1/shop",
+        "postgres://ann@localhost/shop?sslmode=require",
+        "postgres:///shop",
+        "mysql://bob@127.0.0.1:3307",
+    ] {
+        assert_eq!(host(url), None, "{url}");
+    }
+}
+
+#[test]
 fn a_socket_that_another_user_made_in_a_shared_folder_is_passed_over() {
     if !Uid::effective().is_root() {
         eprintln!("not run: a file can be given to another user by root alone");

@@ -166,7 +166,8 @@ impl Servers {
     /// The server is not installed or does not start, or the way to it cannot be made longer.
     pub fn reach(&mut self, contender: &Contender) -> Result<Option<ScratchServer>> {
         let served = self.find(contender)?;
-        match (&mut self.network, served) {
+        let is_direct = matches!(contender.neutralised, Some(Neutralised::Network { .. }));
+        match (self.network.as_mut().filter(|_| !is_direct), served) {
             (Some(network), Some(served)) => network.through(served).map(Some),
             (_, served) => Ok(served),
         }

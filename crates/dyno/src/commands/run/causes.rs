@@ -4,19 +4,20 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_engine::{Contender, Home, Registry};
+use dyno_engine::{Contender, Home, Registry, ServerUrl};
 use dyno_lab::machine::{available_memory, is_in_memory, storage};
 use dyno_lab::placement;
 use dyno_lab::scratch::default_parent;
 use dyno_record::{Experiment, Neutralised, Run, Suspect, UntriedSuspect};
+use dyno_show::report::{self, PageSource};
 use dyno_suite::Cpus;
-use dyno_verdict::{Verdict, judge};
+use dyno_verdict::{JointVerdict, Verdict, judge};
 
 use super::experiment::MEMORY;
 use super::request::{RunRequest, again};
 use super::{Outputs, perform};
-use crate::cli::{CausesArgs, PlaceArgs, RerunArgs, TextFormat};
-use crate::commands::outcome::{AsInput, Exit, print};
+use crate::cli::{CausesArgs, OutputFormat};
+use crate::commands::outcome::{AsInput, Exit, file_name, print};
 
 /// The factor by which a cache is made larger.
 const LARGER: u64 = 4;
@@ -28,28 +29,35 @@ const TRIALS: u32 = 10;
 pub fn execute(arguments: &CausesArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    let run = dyno_record::load(&arguments.run).input()?;
+    let run = dyno_record::load(&arguments.repeat.run).input()?;
     let pair = pair(arguments.of.as_deref(), &run).input()?;
-    let rerun =
-        RerunArgs { run: arguments.run.clone(), place: place(arguments), show: super::challenge::show() };
+    let CausesArgs { repeat, dir, out, .. } = arguments;
+    let rerun = repeat.rerun(dir.clone(), out.clone(), repeat.quiet);
     let mut request = again(&rerun, run.clone(), &home, &registry)?;
     ensure_is_no_search(&request).input()?;
     narrow(&mut request, arguments, &pair);
     request.experiment = Some(experiment(&request, arguments, &run)?);
     let outputs = Outputs::open(&rerun.place)?;
-    perform(request, &registry, &rerun.place, outputs, |run, _| {
+    perform(request, &registry, &rerun.place, outputs, |run, file| {
         let verdict = judge(run);
-        shown(&verdict, arguments.format)?;
-        Ok(if verdict.is_complete() { Exit::Done } else { Exit::Incomplete })
+        let exit = if verdict.is_complete() { Exit::Done } else { Exit::Incomplete };
+        shown(run, verdict, file, arguments.format)?;
+        Ok(exit)
     })
 }
 
-/// Prints the causes.
-fn shown(verdict: &Verdict, format: TextFormat) -> Result<Exit> {
+/// Prints the causes; as a page, or as lines for spreadsheets, with all else of the run.
+fn shown(run: &Run, verdict: Verdict, file: &Path, format: OutputFormat) -> Result<Exit> {
     let causes = verdict.views.causes.as_ref().context("no trial has ended, so no cause is known")?;
     print(&match format {
-        TextFormat::Table => dyno_show::render_causes(verdict).unwrap_or_default(),
-        TextFormat::Json => dyno_show::pretty(causes)?,
+        OutputFormat::Table => dyno_show::causes::render(&verdict).unwrap_or_default(),
+        OutputFormat::Markdown => dyno_show::causes::markdown(&verdict).unwrap_or_default(),
+        OutputFormat::Json => dyno_show::pretty(causes)?,
+        OutputFormat::Csv => dyno_show::render_csv(&verdict)?,
+        OutputFormat::Html => {
+            let source = PageSource { name: file_name(file), verdict, file: dyno_record::whole(run)? };
+            report::render(&[source], &JointVerdict::default())?
+        }
     })
 }
 
@@ -95,10 +103,10 @@ fn narrow(request: &mut RunRequest, arguments: &CausesArgs, pair: &[String; 2]) 
     (schedule.latency, schedule.counts, schedule.why, schedule.round_trips) = (false, false, false, false);
     // Contenders in turns have one folder and the same CPUs.
     schedule.turns = false;
-    schedule.trials = arguments.trials.or_else(|| arguments.budget.is_none().then_some(TRIALS));
-    schedule.budget_ns = arguments.budget.map(|budget| budget.as_nanos() as u64);
+    schedule.trials = arguments.repeat.trials.or_else(|| arguments.repeat.budget.is_none().then_some(TRIALS));
+    schedule.budget_ns = arguments.repeat.budget_ns();
     schedule.most_ns = None;
-    if arguments.budget.is_some() {
+    if arguments.repeat.budget.is_some() {
         // Until the budget ends: the target is of times, and a share scatters more.
         schedule.target = 0.0;
     }
@@ -114,6 +122,7 @@ fn experiment(request: &RunRequest, arguments: &CausesArgs, run: &Run) -> Result
             Suspect::Disk => disk(pair, arguments.dir.as_deref())?,
             Suspect::Cache => cache(pair, request, run),
             Suspect::Processors => processors(pair, request)?,
+            Suspect::Network => network(pair, request),
         };
         match found {
             Ok(how) => tried.push(how),
@@ -182,20 +191,25 @@ fn processors(pair: (&Contender, &Contender), request: &RunRequest) -> Result<Fo
     ))
 }
 
+fn network(pair: (&Contender, &Contender), request: &RunRequest) -> Found {
+    let both = [pair.0, pair.1];
+    if !both.iter().any(|contender| contender.engine.is_server()) {
+        return Err("both work within their clients' processes".to_owned());
+    }
+    let added_ns = request.limits.round_trip_ns.unwrap_or(0);
+    let by_socket = |contender: &&Contender| contender.url.as_ref().and_then(ServerUrl::by_socket).is_some();
+    match (added_ns > 0 || both.iter().any(by_socket), at_url(pair)) {
+        (true, _) => Ok(Neutralised::Network { added_ns }),
+        (false, Some(server)) => Err(format!(
+            "{server} is a server at a URL that dyno can reach in no shorter way, such as a socket of this machine"
+        )),
+        (false, None) => {
+            Err("dyno reaches its own servers through sockets of this machine already".to_owned())
+        }
+    }
+}
+
 /// A server at a URL among the two.
 fn at_url<'a>(pair: (&'a Contender, &'a Contender)) -> Option<&'a str> {
     [pair.0, pair.1].into_iter().find(|contender| contender.url.is_some()).map(|found| found.label.as_str())
-}
-
-/// The place of the trials.
-fn place(arguments: &CausesArgs) -> PlaceArgs {
-    let CausesArgs { dir, out, timeout, trust, quiet, .. } = arguments;
-    PlaceArgs {
-        dir: dir.clone(),
-        out: out.clone(),
-        timeout: *timeout,
-        trust: *trust,
-        quiet: *quiet,
-        ..PlaceArgs::default()
-    }
 }

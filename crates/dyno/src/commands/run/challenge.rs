@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::request::{RunRequest, again};
 use super::{Outputs, perform};
-use crate::cli::{ChallengeArgs, PlaceArgs, RerunArgs, ShowOptions, TextFormat};
+use crate::cli::{ChallengeArgs, RepeatArgs, TextFormat};
 use crate::commands::outcome::{AsInput, Exit, print};
 use crate::terminal::say;
 
@@ -46,7 +46,7 @@ pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     can_fix_addresses().input()?;
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
-    let claims = dyno_record::load(&arguments.run).input()?;
+    let claims = dyno_record::load(&arguments.repeat.run).input()?;
     let nothing = challenge(&judge(&claims), &[]);
     if nothing.means.is_empty() && nothing.tests.is_empty() {
         return shown(&nothing, &[], arguments.format);
@@ -98,10 +98,11 @@ impl Challenger<'_> {
         let parent = dirs.get(number as usize % dirs.len().max(1)).cloned().unwrap_or_else(default_parent);
         let scratch = Scratch::create(&parent)?;
         let folder = longer(scratch.folder(), circumstances.folder_letters)?;
-        let rerun = RerunArgs { run: self.arguments.run.clone(), place: self.place(folder), show: show() };
+        // Nothing of a changed run is shown but what became of the claims.
+        let rerun = self.arguments.repeat.rerun(Some(folder), None, true);
         let mut request = again(&rerun, self.claims.clone(), &self.home, &self.registry)?;
         self.change(&mut request, &circumstances, seed, number);
-        if !self.arguments.quiet {
+        if !self.arguments.repeat.quiet {
             say(&format!("dyno: changed run {number} of {}", self.arguments.runs));
         }
         let outputs = Outputs::of_size(&rerun.place, &format!("changed-{number}"))?;
@@ -120,7 +121,7 @@ impl Challenger<'_> {
 
     /// Changes what should not matter.
     fn change(&self, request: &mut RunRequest, circumstances: &Circumstances, seed: u64, number: u32) {
-        let ChallengeArgs { trials, budget, .. } = self.arguments;
+        let RepeatArgs { trials, budget, .. } = self.arguments.repeat;
         request.circumstances = Some(*circumstances);
         request.experiment = None;
         for contender in &mut request.contenders {
@@ -133,16 +134,10 @@ impl Challenger<'_> {
         schedule.seed = seed;
         (schedule.latency, schedule.counts, schedule.why) = (false, false, false);
         if trials.is_some() || budget.is_some() {
-            schedule.trials = *trials;
-            schedule.budget_ns = budget.map(|budget| budget.as_nanos() as u64);
+            schedule.trials = trials;
+            schedule.budget_ns = self.arguments.repeat.budget_ns();
             schedule.most_ns = None;
         }
-    }
-
-    /// The files of a changed run.
-    fn place(&self, dir: PathBuf) -> PlaceArgs {
-        let ChallengeArgs { timeout, trust, .. } = self.arguments;
-        PlaceArgs { dir: Some(dir), timeout: *timeout, trust: *trust, quiet: true, ..PlaceArgs::default() }
     }
 }
 
@@ -167,17 +162,4 @@ fn longer(within: &Path, letters: u32) -> Result<PathBuf> {
         .and_then(|()| pass(within))
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     Ok(folder)
-}
-
-/// Nothing of a changed run is shown but what became of the claims.
-pub(super) fn show() -> ShowOptions {
-    ShowOptions {
-        format: crate::cli::OutputFormat::Table,
-        color: crate::cli::Colour::Never,
-        notes: false,
-        published: false,
-        costs: false,
-        tax: false,
-        margin: None,
-    }
 }

@@ -5,7 +5,6 @@ use dyno_verdict::{Causes, ExplainedDifference, Explains, SuspectShare, Verdict}
 use super::words;
 use crate::grid::Grid;
 use crate::plain::plain;
-use crate::report::words::counted;
 use crate::table_options::TableOptions;
 use crate::units;
 use crate::wrapped;
@@ -16,57 +15,43 @@ const TOGETHER: &str = "all";
 /// The sentences of the difference that matters most and, where there are several tests, a table of all of them.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     let Some(causes) = &verdict.views.causes else { return Vec::new() };
-    let mut texts = vec![sentences(causes)];
+    let paragraphs: Vec<String> = sentences(causes).iter().map(|paragraph| lines(paragraph)).collect();
+    let mut texts = vec![paragraphs.join("\n\n")];
     if causes.differences.len() > 1 {
         texts.push(plain(&shares(causes)));
     }
     texts
 }
 
-/// The output of `dyno causes`: heading, sentences, table and notes. `None` if the run is no experiment.
-pub fn render(verdict: &Verdict) -> Option<String> {
-    let causes = verdict.views.causes.as_ref()?;
-    let blocks = causes.differences.iter().map(|found| found.blocks).max().unwrap_or(0);
-    let heading = format!(
-        "{}: {} compared with {}, {}",
-        verdict.about.suite.name,
-        causes.contender,
-        causes.baseline,
-        counted(blocks, "block")
-    );
-    let mut texts = vec![wrapped(&heading, "", "  ")];
-    texts.extend(tables(verdict, TableOptions::default()));
-    let failures = verdict.failures.iter().map(|failures| {
-        let label = verdict.label(failures.contender);
-        format!("{label} failed in {} of {} trials: {}", failures.failed, failures.trials, failures.message)
-    });
-    let notes = failures.chain(words::notes(verdict));
-    texts.extend(notes.map(|note| wrapped(&format!("{note}."), "", "  ")));
-    Some(texts.join("\n\n") + "\n")
-}
-
-/// The sentences of all tests together, or else of each test.
-fn sentences(causes: &Causes) -> String {
+/// The sentences of all tests together, or else of each test: a difference and the shares in it are a paragraph.
+pub fn sentences(causes: &Causes) -> Vec<Vec<String>> {
     let first = causes.differences.first().filter(|found| found.test.is_none());
     let found: Vec<&ExplainedDifference> = match first {
         Some(together) => vec![together],
         None => causes.differences.iter().collect(),
     };
     let paragraph = |found: &&ExplainedDifference| {
-        let difference = wrapped(&words::difference(causes, found), "", "  ");
-        let shares = found.shares.iter().map(|share| wrapped(&words::share(share), "  ", "    "));
-        [difference].into_iter().chain(shares).collect::<Vec<_>>().join("\n")
+        let shares = found.shares.iter().map(words::share);
+        [words::difference(causes, found)].into_iter().chain(shares).collect()
     };
-    let mut paragraphs: Vec<String> = found.iter().map(paragraph).collect();
+    let mut paragraphs: Vec<Vec<String>> = found.iter().map(paragraph).collect();
     if paragraphs.is_empty() {
-        paragraphs.push("Both have no sample of one block, so there is no difference to explain.".into());
+        paragraphs
+            .push(vec!["Both have no sample of one block, so there is no difference to explain.".into()]);
     }
-    paragraphs.extend(causes.not_tried.iter().map(|left| wrapped(&words::not_tried(left), "", "  ")));
-    paragraphs.join("\n\n")
+    paragraphs.extend(causes.not_tried.iter().map(|left| vec![words::not_tried(left)]));
+    paragraphs
+}
+
+/// A paragraph as lines: what follows its first sentence is indented.
+fn lines(paragraph: &[String]) -> String {
+    let indents = [("", "  ")].into_iter().chain(std::iter::repeat(("  ", "    ")));
+    let wrapped = paragraph.iter().zip(indents).map(|(line, (first, next))| wrapped(line, first, next));
+    wrapped.collect::<Vec<_>>().join("\n")
 }
 
 /// A row for each difference.
-fn shares(causes: &Causes) -> Grid {
+pub fn shares(causes: &Causes) -> Grid {
     let suspects = causes.tried.iter().map(|how| how.suspect().name().to_owned());
     let row = |found: &ExplainedDifference| {
         let mut row = vec![found.test.clone().unwrap_or_else(|| TOGETHER.to_owned()), difference(found)];

@@ -42,6 +42,7 @@ pub fn share(found: &SuspectShare) -> String {
         Suspect::Disk => ("Flushes and other work of the disk", "explain", "hide"),
         Suspect::Cache => ("The size of the cache", "explains", "hides"),
         Suspect::Processors => ("The number of processors", "explains", "hides"),
+        Suspect::Network => ("The way between clients and servers", "explains", "hides"),
     };
     let (Some(value), Some(interval)) = (found.share, found.interval) else {
         let width = match found.interval {
@@ -69,6 +70,7 @@ pub fn not_tried(left: &UntriedSuspect) -> String {
         Suspect::Disk => "The disk",
         Suspect::Cache => "The size of the cache",
         Suspect::Processors => "The number of processors",
+        Suspect::Network => "The way between clients and servers",
     };
     format!("{subject} was not tried: {}.", left.why)
 }
@@ -118,6 +120,12 @@ fn done(causes: &Causes, how: &Neutralised) -> String {
         }
         Neutralised::Processors { cpu } => {
             format!("runners and servers might use CPU {cpu} too")
+        }
+        Neutralised::Network { added_ns: 0 } => {
+            "clients reached a server at a URL through its socket in the file system".to_owned()
+        }
+        Neutralised::Network { added_ns } => {
+            format!("dyno did not delay round trips by {}", units::duration(*added_ns as f64))
         }
     }
 }
