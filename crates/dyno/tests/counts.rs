@@ -36,16 +36,31 @@ fn one_build_under_two_names_executes_the_same_instructions() {
     for test in counts(&verdict, "instructions") {
         assert!(test[0] > 10_000.0 && test[0] == test[1], "{test:?}");
     }
+    of_each_operation(&place, &verdict);
     assert_eq!(counts(&verdict, "system_calls").len(), 3);
     // One file is one build, whose functions need no comparison.
     assert!(verdict["verdict"]["functions"].is_null());
-    place.dyno("show run.jsonl --format csv").exits(0).prints("count_instructions");
+    place.dyno("show run.jsonl --format csv").exits(0).prints("count_instructions_per_operation");
     place.dyno("verify run.jsonl").exits(0);
     place.dyno("rerun run.jsonl --trust --quiet --out again.jsonl").exits(0);
     let again = place.dyno("show again.jsonl --format json").exits(0).json();
     assert_eq!(counts(&again, "instructions"), counts(&verdict, "instructions"));
     compared(&place);
     place.assert_clean();
+}
+
+/// The counts of a test divided by its operations, in the table, on the page and in JSON.
+fn of_each_operation(place: &Place, verdict: &Value) {
+    let test = &verdict["verdict"]["tests"][0];
+    let instructions =
+        test["counts"].as_array().unwrap().iter().find(|found| found["event"] == "instructions");
+    let cell = &instructions.unwrap()["cells"][0];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let operations = number(&test["cells"][0]["figures"]["costs"]["operations"]);
+    assert!(operations > 1.0, "{test}");
+    assert_eq!(number(&cell["per_operation"]), number(&cell["figures"]["summary"]["median"]) / operations);
+    place.dyno("show run.jsonl").exits(0).prints("of each operation");
+    place.dyno("show run.jsonl --format html").exits(0).prints("id=\"per-operation\"");
 }
 
 /// Compares two runs of one build by their counts, then with one that counted more in a test.

@@ -10,6 +10,7 @@ use dyno_verdict::statistics::Difference;
 use dyno_verdict::{Cell, CellStanding, TestVerdict, Verdict};
 
 use crate::csv_column::{Column, Field, ratio};
+use crate::views::per_operation::of_operation;
 use crate::{headings, views};
 
 /// All lines, with a header.
@@ -109,9 +110,11 @@ fn counted(
     let found = test.counts.iter().find(|measure| measure.quantity.unit() == event);
     let cell = found.and_then(|measure| measure.cells.iter().find(|cell| cell.contender == contender));
     let median = cell.and_then(|cell| cell.figures.summary).map(|summary| summary.median);
+    let own = test.cells.iter().find(|cell| cell.contender == contender);
+    let of_operation = own.zip(cell).and_then(|(own, cell)| of_operation(own, cell));
     let ratio = ratio(["_ratio", "_low", "_high"], cell.and_then(|cell| cell.ratio.as_ref()));
     let name = format!("count_{event}");
-    let columns = std::iter::once(("", median.into())).chain(ratio);
+    let columns = [("", median.into()), ("_per_operation", of_operation.into())].into_iter().chain(ratio);
     columns.map(move |(part, field)| (format!("{name}{part}").into(), field))
 }
 

@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result};
 use dyno_record::{Commits, Ended, Executed, Isolated, MadeBy, Program, Safety};
-use dyno_verdict::{Generator, TestVerdict, Verdict};
+use dyno_verdict::{Cell, Generator, TestVerdict, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::steers;
+use crate::views::per_operation::of_operation;
 
 /// The version of this output.
 const SCHEMA: &str = "dyno-verdict/1";
@@ -85,6 +86,9 @@ fn labelled(verdict: &Verdict) -> Result<Value> {
         for (key, measures) in [("responses", &judged.responses), ("counts", &judged.counts)] {
             for (found, measure) in items(test, key).zip(measures) {
                 name_units(found, measure.quantity.unit());
+                if !measure.quantity.scatters() {
+                    divide(found, &judged.cells, &measure.cells);
+                }
             }
         }
     }
@@ -126,6 +130,15 @@ fn name_units(judged: &mut Value, unit: &str) {
     for cell in items(judged, "cells") {
         if let Some(Value::Object(summary)) = cell.pointer_mut("/figures/summary") {
             summary.insert("unit".to_owned(), unit.into());
+        }
+    }
+}
+
+/// Adds the number of events of an operation to each count.
+fn divide(counted: &mut Value, own: &[Cell], cells: &[Cell]) {
+    for (found, (own, cell)) in items(counted, "cells").zip(own.iter().zip(cells)) {
+        if let (Value::Object(fields), Some(events)) = (found, of_operation(own, cell)) {
+            fields.insert("per_operation".to_owned(), events.into());
         }
     }
 }

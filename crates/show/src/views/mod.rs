@@ -1,6 +1,6 @@
 //! Views that only some runs need. Each view is a folder with its table, its page and its columns, and is listed below;
-//! its data are judged in `dyno_verdict`, under the same name. Only `costs` judges nothing: it shows figures that every
-//! test has. A view without data is empty. `against` is shared by several of them.
+//! its data are judged in `dyno_verdict`, under the same name. Only `costs` and `per_operation` judge nothing: they show figures
+//! that tests have. A view without data is empty. `against` is shared by several of them.
 
 pub(crate) mod against;
 pub(crate) mod causes;
@@ -14,6 +14,7 @@ mod invariants;
 pub(crate) mod ladder;
 mod latency;
 pub(crate) mod parts;
+pub(crate) mod per_operation;
 mod probes;
 pub(crate) mod published;
 pub(crate) mod scaling;
@@ -32,11 +33,12 @@ use crate::csv_column::Column;
 use crate::table_options::TableOptions;
 
 /// The views, in the order in which they are shown.
-const VIEWS: [Parts; 19] = [
+const VIEWS: [Parts; 20] = [
     ladder::PARTS,
     scaling::PARTS,
     encryption::PARTS,
     published::PARTS,
+    per_operation::PARTS,
     costs::PARTS,
     drivers::PARTS,
     settings::PARTS,
