@@ -13,7 +13,7 @@ use super::{import, names, query};
 use crate::common::{Place, Result, wait_for};
 
 /// True if a process has a file open in the folder that has no name there.
-fn is_building(pid: u32, place: &Place) -> bool {
+pub(super) fn is_building(pid: u32, place: &Place) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     let mut targets = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
     targets

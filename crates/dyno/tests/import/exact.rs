@@ -12,28 +12,28 @@ use super::servers::{Server, printed, program};
 use crate::common::{Place, Result, wait_for};
 
 /// A server with a folder of files.
-struct Case {
-    server: Server,
-    place: Place,
+pub struct Case {
+    pub server: Server,
+    pub place: Place,
 }
 
 impl Case {
-    fn of(engine: &str) -> Option<Case> {
+    pub fn of(engine: &str) -> Option<Case> {
         Some(Case { server: Server::start(engine)?, place: Place::new() })
     }
 
-    fn sql(&self, text: &str) -> String {
+    pub fn sql(&self, text: &str) -> String {
         printed(&mut program(&self.server.url), text)
     }
 
-    fn import(&self, arguments: &str) -> Result {
+    pub fn import(&self, arguments: &str) -> Result {
         let mut command = self.place.command();
         command.arg("import").args(arguments.split_whitespace()).args(["--into", &self.server.url]);
         Result::from(command.output().unwrap()).without_panic()
     }
 
     /// Each value either comes back as it is, or is a bad row and nothing is loaded.
-    fn check(&self, declared: &str, kept: &[&str], others: &[&str]) {
+    pub fn check(&self, declared: &str, kept: &[&str], others: &[&str]) {
         for (values, is_kept) in [(kept, true), (others, false)] {
             for value in values {
                 self.sql(&format!("DROP TABLE IF EXISTS v; CREATE TABLE v (k INTEGER, v {declared})"));

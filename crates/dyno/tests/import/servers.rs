@@ -29,7 +29,11 @@ impl Server {
             "postgres" => {
                 format!("postgres://{}@/postgres?host={}&port={}", at.user, at.host, at.port.unwrap())
             }
-            _ => format!("{engine}://{}@/mysql?socket={}", at.user, at.host),
+            _ => {
+                let url = |database| format!("{engine}://{}@/{database}?socket={}", at.user, at.host);
+                printed(&mut program(&url("mysql")), "CREATE DATABASE files");
+                url("files")
+            }
         };
         Some(Server { url, started })
     }
@@ -154,9 +158,10 @@ pub fn program(url: &str) -> Command {
         return command;
     }
     let (_, rest) = url.split_once("://").unwrap();
-    let (user, socket) = (rest.split('@').next().unwrap(), url.split("socket=").nth(1).unwrap());
+    let (user, rest) = rest.split_once("@/").unwrap();
+    let (database, socket) = rest.split_once("?socket=").unwrap();
     let mut command = Command::new("mariadb");
-    command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, "mysql"]);
+    command.args(["--no-defaults", "-N", "-B", "-r", "-u", user, "-S", socket, database]);
     command.args(["--default-character-set=utf8mb4", "--local-infile=1"]);
     command
 }
@@ -252,7 +257,7 @@ fn a_row_that_a_trigger_of_mariadb_refuses_is_an_error_of_the_input() {
     let Some(server) = Server::start("mariadb") else { return };
     let place = Place::new();
     let sql = |script: &str| printed(&mut program(&server.url), &format!("USE shop; {script}"));
-    let url = server.url.replace("/mysql?", "/shop?");
+    let url = server.url.replace("/files?", "/shop?");
     printed(&mut program(&server.url), "CREATE DATABASE shop");
     sql("CREATE TABLE t(a BIGINT); CREATE TRIGGER b BEFORE INSERT ON t FOR EACH ROW \
          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'");
