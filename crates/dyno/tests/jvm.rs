@@ -40,6 +40,20 @@ fn the_engines_answer_as_sqlite() {
 }
 
 #[test]
+fn clients_share_the_connections_of_a_pool_and_keep_the_invariants() {
+    let Some(place) = JVM.place() else { return };
+    if JVM.contenders().contains(&"postgres/pgjdbc") {
+        let pools = "postgres/hikaricp,postgres/hikaricp+pool-2";
+        place
+            .dyno(&format!(
+                "run bank --clients 5 --set duration=0.5 --no-warm-up --trials 1 --quiet --with {pools}"
+            ))
+            .exits(0);
+        place.assert_clean();
+    }
+}
+
+#[test]
 fn an_engine_refuses_settings_that_are_not_its_own() {
     for (contender, words) in [
         ("h2,init=x", "h2 has no setting 'init' here; it has database, isolation, write_delay"),

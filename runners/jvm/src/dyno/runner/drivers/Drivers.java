@@ -15,6 +15,7 @@ public final class Drivers {
             "hsqldb/jdbc", Hsqldb::new,
             "derby/jdbc", Derby::new,
             "postgres/pgjdbc", PgJdbc::new,
+            "postgres/hikaricp", Hikari::new,
             "mysql/mariadb-java-client", MariaDbClient::new,
             "mysql/mysql-connector-j", ConnectorJ::new));
 

@@ -19,7 +19,7 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /** pgjdbc. https://jdbc.postgresql.org/documentation/ */
-final class PgJdbc extends ServerJdbc {
+class PgJdbc extends ServerJdbc {
     private static final int PORT = 5432;
     /** The server was stopped by its administrator. */
     private static final String SHUTDOWN = "57P01";
@@ -47,7 +47,11 @@ final class PgJdbc extends ServerJdbc {
     private final Map<String, int[]> types = new ConcurrentHashMap<>();
 
     PgJdbc(Job job) {
-        super(job, List.of("copy", "rewrite", "batch", "insert"));
+        this(job, List.of("copy", "rewrite", "batch", "insert"));
+    }
+
+    PgJdbc(Job job, List<String> variants) {
+        super(job, variants);
         Map<String, String> options = job.server().options();
         for (String name : options.keySet()) {
             if (!OPTIONS.contains(name)) {
@@ -185,6 +189,33 @@ final class PgJdbc extends ServerJdbc {
         return new Client(this, opened, isOwn);
     }
 
+    /** A statement on a connection, which the server keeps prepared; with the threshold 0 it does not. */
+    final JdbcCall call(Connection on, List<String> pieces, int threshold) throws SQLException {
+        String sql = String.join("?", pieces);
+        PreparedStatement statement = prepared(on, sql, threshold);
+        int[] known = types.get(sql);
+        if (known == null) {
+            known = typesOf(statement, pieces.size() - 1);
+            types.put(sql, known);
+        }
+        return new Typed(statement, known);
+    }
+
+    private static int[] typesOf(PreparedStatement statement, int parameters) throws SQLException {
+        int[] types = new int[parameters];
+        if (parameters > 0) {
+            ParameterMetaData found = statement.getParameterMetaData();
+            for (int place = 0; place < parameters; place++) {
+                types[place] = found.getParameterType(place + 1);
+            }
+        }
+        return types;
+    }
+
+    final boolean passes(SQLException error) {
+        return MAY_PASS.contains(code(error));
+    }
+
     private static final class Client extends JdbcSession {
         private final PgJdbc own;
 
@@ -195,39 +226,17 @@ final class PgJdbc extends ServerJdbc {
 
         @Override
         public Call prepare(List<String> pieces) throws SQLException {
-            return call(pieces, 1);
+            return own.call(connection, pieces, 1);
         }
 
         @Override
         public Call simple(List<String> pieces) throws SQLException {
-            return call(pieces, 0);
-        }
-
-        private Call call(List<String> pieces, int threshold) throws SQLException {
-            String sql = String.join("?", pieces);
-            PreparedStatement statement = prepared(connection, sql, threshold);
-            int[] types = own.types.get(sql);
-            if (types == null) {
-                types = typesOf(statement, pieces.size() - 1);
-                own.types.put(sql, types);
-            }
-            return new Typed(statement, types);
-        }
-
-        private static int[] typesOf(PreparedStatement statement, int parameters) throws SQLException {
-            int[] types = new int[parameters];
-            if (parameters > 0) {
-                ParameterMetaData found = statement.getParameterMetaData();
-                for (int place = 0; place < parameters; place++) {
-                    types[place] = found.getParameterType(place + 1);
-                }
-            }
-            return types;
+            return own.call(connection, pieces, 0);
         }
 
         @Override
         public boolean mayPass(SQLException error) {
-            return MAY_PASS.contains(own.code(error));
+            return own.passes(error);
         }
     }
 

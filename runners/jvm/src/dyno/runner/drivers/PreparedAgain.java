@@ -9,14 +9,21 @@ import java.util.List;
 
 /** A statement that is prepared anew for each execution. */
 final class PreparedAgain implements Call {
-    private final Connection connection;
-    private final String sql;
+    /** Prepares it, executes it with these values and fetches its rows. */
+    interface Execution {
+        List<Object[]> run(Object[] values) throws SQLException;
+    }
+
+    private final Execution execution;
     private final Object[] values;
 
-    PreparedAgain(Connection connection, String sql, int parameters) {
-        this.connection = connection;
-        this.sql = sql;
+    PreparedAgain(int parameters, Execution execution) {
+        this.execution = execution;
         this.values = new Object[parameters];
+    }
+
+    PreparedAgain(Connection connection, String sql, int parameters) {
+        this(parameters, values -> execute(connection, sql, values));
     }
 
     @Override
@@ -36,6 +43,10 @@ final class PreparedAgain implements Call {
 
     @Override
     public List<Object[]> run() throws SQLException {
+        return execution.run(values);
+    }
+
+    private static List<Object[]> execute(Connection connection, String sql, Object[] values) throws SQLException {
         List<Object[]> rows = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int place = 0; place < values.length; place++) {
