@@ -89,7 +89,7 @@ for engine in json.load(sys.stdin)["engines"]:
             here $(printf 'sqlite/%s:wal,cache_size=-2000 ' c "$@")
         )" ;;
     page-delay)
-        echo "bank --clients 1 --duration $(at 2s 0.5s) --delay $(at 0,0.2ms,1ms,5ms,40ms 0,1ms) --round-trips --with $(
+        echo "bank $(at "" "--only read") --clients 1 --duration $(at 2s 0.2s) --delay $(at 0,0.2ms,1ms,5ms,40ms 0,1ms) --round-trips --with $(
             here postgres postgres/pgx postgres/pq postgres/psycopg postgres/pg postgres/postgres postgres/pgjdbc \
                 mariadb mariadb/go-sql-driver mariadb/pymysql mariadb/mysql2 mariadb/mariadb-java-client
         )" ;;
