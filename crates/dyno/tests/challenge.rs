@@ -43,6 +43,33 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     place.assert_clean();
 }
 
+/// By a simulated clock: on a busy machine seven trials do not show 2 % of a real one.
+#[test]
+fn two_percent_that_rest_on_the_environment_are_exposed_and_three_that_do_not_survive() {
+    let place = Place::with_runner("true");
+    place.plant_simulated("steady", "1");
+    let added = "len(os.environ.get('DYNO_CIRCUMSTANCES', ''))";
+    place.plant_simulated("layout", &format!("1.02 if {added} < {FAST_FROM} else 0.98"));
+    place.plant_simulated("slower", "1.03");
+    let with = "--with sqlite/steady,sqlite/layout,sqlite/slower --only 2 --trials 9 --seed 3";
+    place.dyno(&format!("run speedtest --scale 0.01 {with} --quiet -o run.jsonl")).exits(0);
+    let found = place.dyno("challenge run.jsonl --runs 4 --trials 9 --trust --quiet --format json");
+    let found = found.exits(0).without_panic().json();
+    let changed = found["changed"].as_array().unwrap().iter();
+    let expected: Vec<&str> = changed
+        .map(|run| if run["environment_bytes"].as_u64().unwrap() < FAST_FROM { "slower" } else { "faster" })
+        .collect();
+    let shown = |label: &str| -> Vec<Value> {
+        let order = found["means"].as_array().unwrap().iter().find(|order| order["contender"] == label);
+        let order = order.unwrap_or_else(|| panic!("{label}: {found}"));
+        order["outcomes"].as_array().unwrap().iter().map(|outcome| outcome["shown"].clone()).collect()
+    };
+    assert_eq!(shown("sqlite/slower"), vec!["slower"; 4]);
+    assert!(expected.contains(&"faster") && expected.contains(&"slower"));
+    assert_eq!(shown("sqlite/layout"), expected);
+    place.assert_clean();
+}
+
 #[test]
 fn a_run_that_claims_nothing_has_nothing_to_challenge() {
     let place = Place::in_memory();
