@@ -22,6 +22,7 @@ mod defaults;
 mod docs;
 mod encryption;
 mod engines;
+mod etcd;
 mod faults;
 mod glossary;
 mod go_runner;
