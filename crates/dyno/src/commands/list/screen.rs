@@ -1,9 +1,9 @@
-//! Everything on one screen: at most 45 lines of 100 columns.
+//! Everything on one screen: at most 66 lines of 100 columns.
 
 use dyno_show::{WIDTH, cut, wrapped};
 
 use super::Listing;
-use super::engine::EngineItem;
+use super::engine::{DriverItem, EngineItem};
 use super::suite::SuiteItem;
 
 /// With more commands than this that build single runners, the one that builds all of them is named.
@@ -93,7 +93,7 @@ const VERSION: usize = 16;
 /// The narrowest column of profiles.
 const PROFILES: usize = 20;
 /// The widest column of drivers.
-const DRIVERS: usize = 28;
+const DRIVERS: usize = 22;
 
 /// Name, version, drivers and profiles of an engine.
 fn cells(engine: &EngineItem) -> [String; 4] {
@@ -115,18 +115,29 @@ fn cells(engine: &EngineItem) -> [String; 4] {
     [engine.name.clone(), version, drivers.join(" "), profiles.join(" ")]
 }
 
+/// What is missing of an engine, with the command that installs it. Of an engine of which nothing is here, the name stands for
+/// its drivers, with the command of the first: the others are of no use before that.
+fn missing_of(engine: &EngineItem) -> Vec<(String, String)> {
+    let named = |driver: &DriverItem, name: &str| {
+        let command = driver.command.clone().unwrap_or_else(|| format!("dyno list {}", engine.name));
+        (command, name.to_owned())
+    };
+    let missing = engine.drivers.iter().filter(|driver| driver.version.is_none());
+    match engine.drivers.first() {
+        Some(first) if engine.drivers.iter().all(|driver| driver.version.is_none()) => {
+            vec![named(first, &engine.name)]
+        }
+        _ => missing.map(|driver| named(driver, &driver.contender)).collect(),
+    }
+}
+
 /// The missing drivers, grouped by the command that installs what they lack.
 fn missing(engines: &[&EngineItem]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for driver in engines.iter().flat_map(|engine| &engine.drivers) {
-        if driver.version.is_some() {
-            continue;
-        }
-        let engine = driver.contender.split(['/', '@']).next().unwrap_or_default();
-        let command = driver.command.clone().unwrap_or_else(|| format!("dyno list {engine}"));
+    for (command, label) in engines.iter().flat_map(|engine| missing_of(engine)) {
         match groups.iter_mut().find(|(known, _)| *known == command) {
-            Some((_, labels)) => labels.push(driver.contender.clone()),
-            None => groups.push((command, vec![driver.contender.clone()])),
+            Some((_, labels)) => labels.push(label),
+            None => groups.push((command, vec![label])),
         }
     }
     let (builds, mut others): (Vec<_>, Vec<_>) =
