@@ -1,4 +1,4 @@
-//! Everything on one screen: at most 66 lines of 100 columns.
+//! Everything on one screen: at most 62 lines of 100 columns.
 
 use dyno_show::{WIDTH, cut, wrapped};
 
@@ -93,7 +93,7 @@ const VERSION: usize = 16;
 /// The narrowest column of profiles.
 const PROFILES: usize = 20;
 /// The widest column of drivers.
-const DRIVERS: usize = 22;
+const DRIVERS: usize = 26;
 
 /// Name, version, drivers and profiles of an engine.
 fn cells(engine: &EngineItem) -> [String; 4] {
