@@ -182,7 +182,10 @@ fn galera_survives_the_loss_of_a_node() {
 fn what_no_cluster_can_do_is_refused_beforehand() {
     let place = Place::new();
     for (arguments, said) in [
-        ("run bank --with sqlite --nodes 3", "--nodes is for clusters, and no contender is one: galera"),
+        (
+            "run bank --with sqlite --nodes 3",
+            "--nodes is for clusters, and no contender is one: etcd, galera",
+        ),
         ("run bank --with sqlite,nodes=3", "sqlite is one server and no cluster"),
         ("run bank --with galera,nodes=1", "from 2 to 9 nodes"),
         ("run bank --with galera,nodes=x", "nodes is a number of nodes, as 3, not 'x'"),

@@ -7,7 +7,8 @@ use dyno_suite::Suite;
 use crate::common::{Place, repository};
 
 fn suite() -> Suite {
-    let dialects = BTreeSet::from(["sqlite", "postgres", "mysql", "duckdb"].map(String::from));
+    let dialects =
+        BTreeSet::from(["sqlite", "postgres", "mysql", "duckdb", "h2", "hsqldb", "derby"].map(String::from));
     Suite::load(&repository().join("suites/speedtest.toml"), &dialects).unwrap()
 }
 

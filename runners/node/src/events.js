@@ -44,9 +44,22 @@ function writeLine(line) {
   const bytes = Buffer.from(`${line}\n`);
   try {
     for (let done = 0; done < bytes.length;) {
-      done += writeSync(1, bytes, done);
+      done += writeSome(bytes, done);
     }
   } catch (error) {
     throw new Closed(error.message);
+  }
+}
+
+/** Bun's pipes do not wait where they are full. */
+function writeSome(bytes, from) {
+  try {
+    return writeSync(1, bytes, from);
+  } catch (error) {
+    if (error.code !== "EAGAIN") {
+      throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    return 0;
   }
 }

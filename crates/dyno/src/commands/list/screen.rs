@@ -1,4 +1,4 @@
-//! Everything on one screen: at most 62 lines of 100 columns.
+//! Everything on one screen: at most 66 lines of 100 columns.
 
 use dyno_show::{WIDTH, cut, wrapped};
 
