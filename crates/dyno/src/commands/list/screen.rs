@@ -1,6 +1,8 @@
-//! Everything on one screen: at most 66 lines of 100 columns.
+//! Everything on one screen: at most 60 lines of 100 columns.
 
 use dyno_show::{WIDTH, cut, wrapped};
+use textwrap::WordSeparator;
+use textwrap::wrap_algorithms::wrap_first_fit;
 
 use super::Listing;
 use super::engine::{DriverItem, EngineItem};
@@ -53,8 +55,11 @@ fn rows(engines: &[&EngineItem]) -> Vec<String> {
     let profiles = WIDTH.saturating_sub(names + versions + drivers + 8).max(PROFILES);
     let mut lines = Vec::new();
     for cells in &cells {
-        let drivers_lines = column(&cells[2], drivers);
-        let profile_lines = column(&cells[3], profiles);
+        let profile_lines = column(&cells[3], &[profiles]);
+        // Below the last profiles the whole line is free for drivers.
+        let mut widths = vec![drivers; profile_lines.len()];
+        widths.push(drivers + 2 + profiles);
+        let drivers_lines = column(&cells[2], &widths);
         for line in 0..drivers_lines.len().max(profile_lines.len()) {
             let [name, version] =
                 [&cells[0], &cells[1]].map(|text| if line == 0 { text.as_str() } else { "" });
@@ -82,10 +87,13 @@ fn share_lists(cells: &mut [[String; 4]]) {
     }
 }
 
-/// Names in lines of at most `width` columns; no name is broken.
-fn column(names: &str, width: usize) -> Vec<String> {
-    let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(names, options).into_iter().map(String::from).collect()
+/// Names in lines, each of at most so many columns as `widths` says of it; the last width holds for all further lines. No name
+/// is broken.
+fn column(names: &str, widths: &[usize]) -> Vec<String> {
+    let names: Vec<_> = WordSeparator::AsciiSpace.find_words(names).collect();
+    let widths: Vec<f64> = widths.iter().map(|&width| width as f64).collect();
+    let lines = wrap_first_fit(&names, &widths).into_iter();
+    lines.map(|line| line.iter().map(|name| name.word).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The longest version that is shown.
@@ -93,7 +101,7 @@ const VERSION: usize = 16;
 /// The narrowest column of profiles.
 const PROFILES: usize = 20;
 /// The widest column of drivers.
-const DRIVERS: usize = 26;
+const DRIVERS: usize = 22;
 
 /// Name, version, drivers and profiles of an engine.
 fn cells(engine: &EngineItem) -> [String; 4] {
@@ -115,8 +123,8 @@ fn cells(engine: &EngineItem) -> [String; 4] {
     [engine.name.clone(), version, drivers.join(" "), profiles.join(" ")]
 }
 
-/// What is missing of an engine, with the command that installs it. Of an engine of which nothing is here, the name stands for
-/// its drivers, with the command of the first: the others are of no use before that.
+/// The missing drivers of an engine, each with the command that installs it. Where nothing of the engine is here, its name stands
+/// for all of them, with the command of the first: the others are of no use before that.
 fn missing_of(engine: &EngineItem) -> Vec<(String, String)> {
     let named = |driver: &DriverItem, name: &str| {
         let command = driver.command.clone().unwrap_or_else(|| format!("dyno list {}", engine.name));
