@@ -93,7 +93,7 @@ func TestATransactionFailsWhereAnotherHasChangedWhatItRead(t *testing.T) {
 		}
 		c := session.(*client)
 		c.prefix, c.end = prefixOf("s"), endOf(prefixOf("s"))
-		if err := errors.Join(c.Begin(protocol.Write), read(c), c.put("s\x00own", "1")); err != nil {
+		if err := errors.Join(c.Begin(protocol.Write), read(c), c.put("s\x00own", []byte("1"))); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -109,7 +109,7 @@ func TestATransactionFailsWhereAnotherHasChangedWhatItRead(t *testing.T) {
 		}
 		disturbed := begin(read)
 		outside.Rollback()
-		if err := outside.put("s\x00a", "other"); err != nil {
+		if err := outside.put("s\x00a", []byte("other")); err != nil {
 			t.Fatal(err)
 		}
 		if err := disturbed.Commit(); !disturbed.MayPass(err) {

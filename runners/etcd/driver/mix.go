@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -35,38 +34,27 @@ func (d *Database) Session(int) (runner.Session, error) {
 }
 
 func (c *client) Prepare(mix *protocol.Mix) error {
-	if mix.Store == nil {
-		return errors.New("etcd has no SQL: this is an error in dyno")
+	operations, err := runner.StoreOperations(mix, "etcd")
+	if err != nil {
+		return err
 	}
-	c.prefix = prefixOf(mix.Store.Name)
+	c.operations, c.prefix = operations, prefixOf(mix.Store.Name)
 	c.end = endOf(c.prefix)
-	for i := range mix.Classes {
-		for _, one := range mix.Classes[i].Statements {
-			wanted := 2
-			if one.Does == protocol.Get {
-				wanted = 1
-			}
-			if len(one.Parameters) != wanted {
-				return fmt.Errorf("the operation '%s' has %d parameters: this is an error in dyno", one.Does, len(one.Parameters))
-			}
-			c.operations = append(c.operations, one)
-		}
-	}
 	return nil
 }
 
 func (c *client) Run(statement int, values *runner.Values, answer *runner.Answer) error {
 	operation := &c.operations[statement]
-	number, ok := values.Get(operation.Parameters[0]).(int64)
-	if !ok {
-		return errors.New("a key is no whole number: this is an error in dyno")
+	bytes, err := runner.StoreKey([]byte(c.prefix), operation, values)
+	if err != nil {
+		return err
 	}
-	key := string(binary.BigEndian.AppendUint64([]byte(c.prefix), uint64(number)))
+	key := string(bytes)
 	switch operation.Does {
 	case protocol.Get:
 		return c.read(key, answer)
 	case protocol.Put:
-		return c.put(key, values.Get(operation.Parameters[1]))
+		return c.put(key, runner.StoreValue(values.Get(operation.Parameters[1])))
 	case protocol.Range:
 		length, _ := values.Get(operation.Parameters[1]).(int64)
 		return c.read(key, answer, clientv3.WithRange(c.end), clientv3.WithLimit(length))
@@ -102,17 +90,8 @@ func (c *client) read(key string, answer *runner.Answer, of ...clientv3.OpOption
 	return nil
 }
 
-func (c *client) put(key string, value any) error {
-	var bytes string
-	switch value := value.(type) {
-	case string:
-		bytes = value
-	case []byte:
-		bytes = string(value)
-	case int64:
-		bytes = string(binary.LittleEndian.AppendUint64(nil, uint64(value)))
-	}
-	c.changes.add(clientv3.OpPut(key, bytes))
+func (c *client) put(key string, value []byte) error {
+	c.changes.add(clientv3.OpPut(key, string(value)))
 	if c.purpose != nil {
 		return nil
 	}

@@ -26,8 +26,8 @@ const (
 // syncs is the server's count of syncs of its log, of those that it did.
 const syncs = "etcd_disk_wal_fsync_duration_seconds_count"
 
-// Puts by which a sync of the log is looked for: how many at most, and the pause after each. With unsafe_no_fsync=true
-// there is none to wait for.
+// Puts by which a sync of the log is looked for: the most and, where unsafe_no_fsync=true rules a sync out, the fewest; and
+// the pause after each.
 const (
 	mostPuts   = 100
 	fewestPuts = 10

@@ -1,7 +1,6 @@
 package pebble
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -27,37 +26,24 @@ type client struct {
 func (d *Database) Session(int) (runner.Session, error) { return &client{Database: d}, nil }
 
 func (c *client) Prepare(mix *protocol.Mix) error {
-	if mix.Store == nil {
-		return errors.New("Pebble has no SQL: this is an error in dyno")
+	operations, err := runner.StoreOperations(mix, "Pebble")
+	if err != nil {
+		return err
 	}
-	c.prefix = prefixOf(mix.Store.Name)
-	for i := range mix.Classes {
-		for _, one := range mix.Classes[i].Statements {
-			wanted := 2
-			if one.Does == protocol.Get {
-				wanted = 1
-			}
-			if len(one.Parameters) != wanted {
-				return fmt.Errorf("the operation '%s' has %d parameters: this is an error in dyno", one.Does, len(one.Parameters))
-			}
-			c.operations = append(c.operations, one)
-		}
-	}
+	c.operations, c.prefix = operations, prefixOf(mix.Store.Name)
 	return nil
 }
 
-func (c *client) Run(statement int, values *runner.Values, answer *runner.Answer) error {
+func (c *client) Run(statement int, values *runner.Values, answer *runner.Answer) (err error) {
 	operation := &c.operations[statement]
-	number, ok := values.Get(operation.Parameters[0]).(int64)
-	if !ok {
-		return errors.New("a key is no whole number: this is an error in dyno")
+	if c.key, err = runner.StoreKey(append(c.key[:0], c.prefix...), operation, values); err != nil {
+		return err
 	}
-	c.key = binary.BigEndian.AppendUint64(append(c.key[:0], c.prefix...), uint64(number))
 	switch operation.Does {
 	case protocol.Get:
 		return c.get(answer)
 	case protocol.Put:
-		return c.put(values.Get(operation.Parameters[1]))
+		return c.put(runner.StoreValue(values.Get(operation.Parameters[1])))
 	case protocol.Range:
 		length, _ := values.Get(operation.Parameters[1]).(int64)
 		return c.visit(length, answer)
@@ -78,20 +64,11 @@ func (c *client) get(answer *runner.Answer) error {
 	return closer.Close()
 }
 
-func (c *client) put(value any) error {
-	var bytes []byte
-	switch value := value.(type) {
-	case string:
-		bytes = []byte(value)
-	case []byte:
-		bytes = value
-	case int64:
-		bytes = binary.LittleEndian.AppendUint64(nil, uint64(value))
-	}
+func (c *client) put(value []byte) error {
 	if c.batch != nil {
-		return c.batch.Set(c.key, bytes, nil)
+		return c.batch.Set(c.key, value, nil)
 	}
-	return c.db.Set(c.key, bytes, c.write)
+	return c.db.Set(c.key, value, c.write)
 }
 
 func (c *client) visit(length int64, answer *runner.Answer) (err error) {
