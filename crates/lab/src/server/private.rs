@@ -25,7 +25,7 @@ use super::account::Account;
 use super::cluster::ClusterNode;
 use super::folders::Folders;
 use super::installation::Installation;
-use super::process::{describe, tail_of};
+use super::process::{self, describe};
 use super::protocol;
 use super::segments::Segments;
 pub use starting::{FirstData, Seed, ServerOrder};
@@ -318,10 +318,7 @@ impl PrivateServer {
 
     /// The end of its log, for the message when it did not do what it was asked for.
     pub fn log_end(&self) -> String {
-        match tail_of(&self.folders.log) {
-            log if log.is_empty() => "it wrote no log".to_owned(),
-            log => format!("its log ends:\n{log}"),
-        }
+        process::log_end(&self.folders.log)
     }
 }
 

@@ -40,6 +40,14 @@ pub fn tail_of(path: &Path) -> String {
     tail(&read().unwrap_or_default())
 }
 
+/// The end of a server's log, for the message when the server did not do what it was asked for.
+pub fn log_end(path: &Path) -> String {
+    match tail_of(path) {
+        log if log.is_empty() => "it wrote no log".to_owned(),
+        log => format!("its log ends:\n{log}"),
+    }
+}
+
 /// Describes how a process ended, as the end of a sentence.
 pub fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal().map(Signal::try_from)) {

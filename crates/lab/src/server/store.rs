@@ -22,7 +22,7 @@ use super::account::Account;
 use super::cluster::{ClusterNetwork, check_needs};
 use super::folders::Folders;
 use super::libraries::Libraries;
-use super::process::{describe, new_log, tail};
+use super::process::{self, describe, new_log};
 
 /// The name of a node's socket within its folder.
 const SOCKET: &str = "store.sock";
@@ -202,10 +202,7 @@ impl StoreNode {
     }
 
     fn log_end(&self) -> String {
-        match tail(&fs::read(&self.folders.log).unwrap_or_default()) {
-            log if log.is_empty() => "it wrote no log".to_owned(),
-            log => format!("its log ends:\n{log}"),
-        }
+        process::log_end(&self.folders.log)
     }
 }
 
