@@ -3,10 +3,29 @@
 
 use anyhow::{Result, ensure};
 use dyno_protocol::{FieldKind, Value};
+use dyno_runner::{JobSql, Visit, column_list};
 
 pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
+
+/// Shows every row of a table to `visit`.
+///
+/// # Errors
+/// The database refuses to be read, or a value is stored as another type than that of its column.
+pub fn read_rows(
+    session: &impl JobSql,
+    table: &str,
+    columns: &[(&str, FieldKind)],
+    visit: &mut Visit,
+) -> Result<()> {
+    let names = column_list(columns.iter().map(|(name, _)| *name));
+    for row in session.rows(&format!("SELECT {names} FROM {table}"))? {
+        let texts = texts(&row, columns)?;
+        visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
 
 /// The values of a row as texts, if each is stored as its column's kind.
 ///

@@ -104,7 +104,7 @@ impl<C> Sqlite<C> {
 fn place(job: &Job, driver: &str) -> Result<(PathBuf, bool)> {
     let mut place = "file";
     for setting in &job.settings {
-        ensure!(setting.name == "database", "sqlite/{driver} has no setting '{}' of its own", setting.name);
+        ensure!(setting.name == "database", "sqlite/{driver} has no setting '{}'", setting.name);
         place = &setting.value;
     }
     match place {

@@ -4,13 +4,12 @@ use std::pin::pin;
 
 use anyhow::{Result, ensure};
 use bytes::Bytes;
-use dyno_protocol::{FieldKind, RowCollector};
+use dyno_protocol::FieldKind;
 use dyno_runner::server::{Client, Lines};
 use dyno_runner::{
     Answer, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
     rows_per_statement,
 };
-use dyno_runner_crates::texts;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::poll_fn;
@@ -65,14 +64,7 @@ impl Rows for Session {
     }
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        let names = column_list(columns.iter().map(|(name, _)| *name));
-        let mut collector = RowCollector::default();
-        self.text(format!("SELECT {names} FROM {table}").as_bytes(), &mut collector)?;
-        for row in &collector.rows {
-            let texts = texts(row, columns)?;
-            visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-        }
-        Ok(())
+        dyno_runner_crates::read_rows(self, table, columns, visit)
     }
 }
 

@@ -14,7 +14,7 @@ const BYTES: u16 = 63;
 /// Reads every value of a row.
 ///
 /// # Errors
-/// A number is none.
+/// A text that the server sends as a number cannot be read as one.
 pub fn read<S: Sink>(row: Row, sink: &mut S) -> Result<()> {
     for (place, column) in row.columns_ref().iter().enumerate() {
         match row.as_ref(place) {

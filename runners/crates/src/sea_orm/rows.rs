@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::str::from_utf8;
 
 use anyhow::Result;
-use dyno_protocol::{FieldKind, RowCollector};
-use dyno_runner::{Failure, Load, Rows, Visit, column_list, insert, rows_per_statement};
-use dyno_runner_crates::texts;
+use dyno_protocol::FieldKind;
+use dyno_runner::{Failure, Load, Rows, Visit, insert, rows_per_statement};
 use sea_orm::ConnectionTrait;
 use sea_orm::sea_query::{Alias, Expr, InsertStatement, Query};
 
@@ -42,14 +41,7 @@ impl Rows for Session {
     }
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        let names = column_list(columns.iter().map(|(name, _)| *name));
-        let mut collector = RowCollector::default();
-        self.text(&format!("SELECT {names} FROM {table}"), &mut collector)?;
-        for row in &collector.rows {
-            let texts = texts(row, columns)?;
-            visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-        }
-        Ok(())
+        dyno_runner_crates::read_rows(self, table, columns, visit)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What differs from database to database.
+//! The differences between the databases of sqlx.
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
@@ -91,6 +91,68 @@ pub trait Flavour: Database<Arguments: IntoArguments<Self>, Connection: Send> {
         Err(Failure::unsupported("bulk-load by this variant"))
     }
 }
+
+/// The calls of [`Flavour`] that are the same for each database and differ in its types alone.
+macro_rules! calls {
+    ($database:ty) => {
+        fn execute<'e, 'q: 'e, E: 'q + sqlx::Execute<'q, $database>>(
+            connection: &'e mut <$database as sqlx::Database>::Connection,
+            what: E,
+        ) -> crate::flavour::Steps<'e, $database> {
+            sqlx::Executor::fetch_many(connection, what)
+        }
+
+        fn forget(
+            connection: &mut <$database as sqlx::Database>::Connection,
+        ) -> futures_util::future::BoxFuture<'_, sqlx::Result<()>> {
+            Box::pin(sqlx::Connection::clear_cached_statements(connection))
+        }
+
+        fn keep(
+            query: crate::flavour::Filled<'_, $database>,
+            is_kept: bool,
+        ) -> crate::flavour::Filled<'_, $database> {
+            query.persistent(is_kept)
+        }
+
+        fn changed(outcome: &<$database as sqlx::Database>::QueryResult) -> u64 {
+            outcome.rows_affected()
+        }
+    };
+}
+pub(crate) use calls;
+
+/// The calls of [`Flavour`] for values where parameters have no types of the database's.
+macro_rules! plain_values {
+    ($database:ty) => {
+        fn prepare(
+            connection: &mut <$database as sqlx::Database>::Connection,
+            sql: sqlx::SqlStr,
+        ) -> futures_util::future::BoxFuture<'_, sqlx::Result<Vec<u32>>> {
+            Box::pin(async move { sqlx::Executor::prepare(connection, sql).await.map(|_| Vec::new()) })
+        }
+
+        fn add(
+            arguments: &mut <$database as sqlx::Database>::Arguments,
+            value: dyno_runner::mix::Value,
+            _: Option<u32>,
+        ) -> sqlx::Result<()> {
+            use dyno_runner::mix::Value;
+            let added = match value {
+                Value::Null => sqlx::Arguments::add(arguments, None::<i64>),
+                Value::Integer(number) => sqlx::Arguments::add(arguments, number),
+                Value::Real(number) => sqlx::Arguments::add(arguments, number),
+                Value::Text(text) => {
+                    let text = std::str::from_utf8(text);
+                    sqlx::Arguments::add(arguments, text.map_err(|error| sqlx::Error::Encode(error.into()))?)
+                }
+                Value::Blob(bytes) => sqlx::Arguments::add(arguments, bytes),
+            };
+            added.map_err(sqlx::Error::Encode)
+        }
+    };
+}
+pub(crate) use plain_values;
 
 /// A database that is reached by a server's URL.
 pub trait Remote: Flavour {

@@ -5,20 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Secret, Server, Sink};
-use dyno_runner::mix::Value;
 use dyno_runner_crates::mysql;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use sqlx::mysql::{
-    MySqlArguments, MySqlConnectOptions, MySqlDatabaseError, MySqlQueryResult, MySqlRow, MySqlSslMode,
-    MySqlTypeInfo, MySqlValueRef,
+    MySqlConnectOptions, MySqlDatabaseError, MySqlRow, MySqlSslMode, MySqlTypeInfo, MySqlValueRef,
 };
-use sqlx::{
-    Arguments, Column, Connection, Decode, Execute, Executor, MySql, MySqlConnection, Row, SqlStr, Type,
-    TypeInfo, ValueRef,
-};
+use sqlx::{Column, Decode, MySql, Row, Type, TypeInfo, ValueRef};
 
-use crate::flavour::{Filled, Flavour, Remote, Steps};
+use crate::flavour::{Flavour, Remote, calls, plain_values};
 use crate::rows::Variant;
 
 impl Flavour for MySql {
@@ -29,37 +22,8 @@ impl Flavour for MySql {
         "?".to_owned()
     }
 
-    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, MySql>>(
-        connection: &'e mut MySqlConnection,
-        what: E,
-    ) -> Steps<'e, MySql> {
-        connection.fetch_many(what)
-    }
-
-    fn prepare(connection: &mut MySqlConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
-        async move { Executor::prepare(connection, sql).await.map(|_| Vec::new()) }.boxed()
-    }
-
-    fn forget(connection: &mut MySqlConnection) -> BoxFuture<'_, sqlx::Result<()>> {
-        connection.clear_cached_statements().boxed()
-    }
-
-    fn keep(query: Filled<'_, MySql>, is_kept: bool) -> Filled<'_, MySql> {
-        query.persistent(is_kept)
-    }
-
-    fn add(arguments: &mut MySqlArguments, value: Value, _: Option<u32>) -> sqlx::Result<()> {
-        let added = match value {
-            Value::Null => arguments.add(None::<i64>),
-            Value::Integer(number) => arguments.add(number),
-            Value::Real(number) => arguments.add(number),
-            Value::Text(text) => {
-                arguments.add(from_utf8(text).map_err(|error| sqlx::Error::Encode(error.into()))?)
-            }
-            Value::Blob(bytes) => arguments.add(bytes),
-        };
-        added.map_err(sqlx::Error::Encode)
-    }
+    calls!(MySql);
+    plain_values!(MySql);
 
     fn read<S: Sink>(row: &MySqlRow, sink: &mut S) -> Result<()> {
         for (place, column) in row.columns().iter().enumerate() {
@@ -71,10 +35,6 @@ impl Flavour for MySql {
             }
         }
         Ok(())
-    }
-
-    fn changed(outcome: &MySqlQueryResult) -> u64 {
-        outcome.rows_affected()
     }
 
     fn said(error: sqlx::Error) -> Error {
@@ -142,7 +102,7 @@ impl Remote for MySql {
     fn options(server: &Server) -> Result<(MySqlConnectOptions, Option<Duration>)> {
         let patience = mysql::patience("sqlx", &server.options)?;
         let options = MySqlConnectOptions::new().ssl_mode(MySqlSslMode::Disabled).username(&server.user);
-        // What it would set of the session is left to the job, but for the character set.
+        // Of the session it sets the character set alone: the rest is left to the job.
         let options = options.pipes_as_concat(false).no_engine_substitution(false).timezone(None);
         let options = match server.host.strip_prefix('/') {
             Some(_) => options.socket(&server.host),

@@ -8,7 +8,7 @@ use dyno_runner_crates::postgres;
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgRow, PgSslMode, PgValueFormat};
 use sqlx::{Column, Either, Executor, PgConnection, Row, SqlStr, Statement, ValueRef};
 
-/// Numbers of the types that a parameter may have beside those of its value.
+/// Numbers of types: a parameter may have one of them although its value has another.
 pub const INT2: u32 = 21;
 /// As [`INT2`].
 pub const INT4: u32 = 23;

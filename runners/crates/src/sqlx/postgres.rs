@@ -11,10 +11,10 @@ use dyno_runner::{Failure, Load, column_list, in_transactions};
 use dyno_runner_crates::postgres;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow};
-use sqlx::{Arguments, Connection, Execute, Executor, PgConnection, Postgres, SqlStr};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
+use sqlx::{Arguments, PgConnection, Postgres, SqlStr};
 
-use crate::flavour::{Filled, Flavour, Remote, Steps};
+use crate::flavour::{Flavour, Remote, calls};
 use crate::pg::{self, BYTEA, FLOAT4, FLOAT8, INT2, INT4};
 use crate::rows::Variant;
 use crate::session::Session;
@@ -30,23 +30,10 @@ impl Flavour for Postgres {
         format!("${place}")
     }
 
-    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, Postgres>>(
-        connection: &'e mut PgConnection,
-        what: E,
-    ) -> Steps<'e, Postgres> {
-        connection.fetch_many(what)
-    }
+    calls!(Postgres);
 
     fn prepare(connection: &mut PgConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
         pg::kinds(connection, sql).boxed()
-    }
-
-    fn forget(connection: &mut PgConnection) -> BoxFuture<'_, sqlx::Result<()>> {
-        connection.clear_cached_statements().boxed()
-    }
-
-    fn keep(query: Filled<'_, Postgres>, is_kept: bool) -> Filled<'_, Postgres> {
-        query.persistent(is_kept)
     }
 
     /// Encodes it as the type of its parameter, as a program has a value of the column's type.
@@ -73,10 +60,6 @@ impl Flavour for Postgres {
 
     fn read<S: Sink>(row: &PgRow, sink: &mut S) -> Result<()> {
         pg::read(row, sink)
-    }
-
-    fn changed(outcome: &PgQueryResult) -> u64 {
-        outcome.rows_affected()
     }
 
     fn said(error: sqlx::Error) -> Error {

@@ -4,10 +4,7 @@ use anyhow::Result;
 use dyno_protocol::{FieldKind, RowCollector};
 use dyno_runner::mix::Value;
 use dyno_runner::server::Client;
-use dyno_runner::{
-    Answer, Failure, Load, Rows, Scan, Visit, column_list, insert, insert_text, rows_per_statement,
-};
-use dyno_runner_crates::texts;
+use dyno_runner::{Answer, Failure, Load, Rows, Scan, Visit, insert, insert_text, rows_per_statement};
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::flavour::Flavour;
@@ -42,14 +39,7 @@ impl<D: Flavour> Rows for Session<D> {
     }
 
     fn read_rows(&mut self, table: &str, columns: &[(&str, FieldKind)], visit: &mut Visit) -> Result<()> {
-        let names = column_list(columns.iter().map(|(name, _)| *name));
-        let mut collector = RowCollector::default();
-        self.text(&format!("SELECT {names} FROM {table}"), &mut collector)?;
-        for row in &collector.rows {
-            let texts = texts(row, columns)?;
-            visit(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-        }
-        Ok(())
+        dyno_runner_crates::read_rows(self, table, columns, visit)
     }
 }
 

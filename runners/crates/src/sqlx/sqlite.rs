@@ -1,23 +1,16 @@
 //! SQLite by sqlx, which hands each call to a thread of the connection.
 
-use std::str::from_utf8;
 use std::sync::Arc;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
 use dyno_runner::JobSql;
-use dyno_runner::mix::Value;
 use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow};
-use sqlx::{
-    Arguments, Connection, Decode, Execute, Executor, Row, SqlStr, Sqlite, SqliteConnection, TypeInfo,
-    ValueRef,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
 use crate::VERSION;
-use crate::flavour::{Filled, Flavour, Steps};
+use crate::flavour::{Flavour, calls, plain_values};
 use crate::rows::Variant;
 use crate::session::Session;
 
@@ -49,37 +42,8 @@ impl Flavour for Sqlite {
         }
     }
 
-    fn execute<'e, 'q: 'e, E: 'q + Execute<'q, Sqlite>>(
-        connection: &'e mut SqliteConnection,
-        what: E,
-    ) -> Steps<'e, Sqlite> {
-        connection.fetch_many(what)
-    }
-
-    fn prepare(connection: &mut SqliteConnection, sql: SqlStr) -> BoxFuture<'_, sqlx::Result<Vec<u32>>> {
-        async move { Executor::prepare(connection, sql).await.map(|_| Vec::new()) }.boxed()
-    }
-
-    fn forget(connection: &mut SqliteConnection) -> BoxFuture<'_, sqlx::Result<()>> {
-        connection.clear_cached_statements().boxed()
-    }
-
-    fn keep(query: Filled<'_, Sqlite>, is_kept: bool) -> Filled<'_, Sqlite> {
-        query.persistent(is_kept)
-    }
-
-    fn add(arguments: &mut SqliteArguments, value: Value, _: Option<u32>) -> sqlx::Result<()> {
-        let added = match value {
-            Value::Null => arguments.add(None::<i64>),
-            Value::Integer(number) => arguments.add(number),
-            Value::Real(number) => arguments.add(number),
-            Value::Text(text) => {
-                arguments.add(from_utf8(text).map_err(|error| sqlx::Error::Encode(error.into()))?)
-            }
-            Value::Blob(bytes) => arguments.add(bytes),
-        };
-        added.map_err(sqlx::Error::Encode)
-    }
+    calls!(Sqlite);
+    plain_values!(Sqlite);
 
     /// Reads them by their own types: a column of SQLite may hold any.
     fn read<S: Sink>(row: &SqliteRow, sink: &mut S) -> Result<()> {
@@ -99,10 +63,6 @@ impl Flavour for Sqlite {
             read.map_err(Error::from_boxed)?;
         }
         Ok(())
-    }
-
-    fn changed(outcome: &SqliteQueryResult) -> u64 {
-        outcome.rows_affected()
     }
 
     fn said(error: sqlx::Error) -> Error {

@@ -95,7 +95,7 @@ impl Access for Postgres {
     }
 }
 
-/// What is known of a server before a database is named.
+/// The part of a connection's options that is the same for all databases of a server.
 fn config(server: &Server) -> Result<Config> {
     let (patience, application) = postgres::options("tokio-postgres", &server.options)?;
     let mut config = Config::new();
