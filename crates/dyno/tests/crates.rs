@@ -64,7 +64,7 @@ fn no_file_of_the_clients_is_sent() {
     ]);
 }
 
-/// Nothing listens on port 1: an attempt to connect would say so, and would come before or beside these words.
+/// Nothing listens on port 1, so an attempt to connect would fail with other words.
 #[test]
 fn a_demand_for_encryption_is_refused_before_anything_is_sent() {
     let Some(place) = CRATES.place() else { return };

@@ -35,7 +35,7 @@ pub enum ForeignKeys {
 }
 
 impl FoundTable {
-    /// The table of a name; None if there is none.
+    /// The table of a name, or `None` where the database has no such table.
     ///
     /// # Errors
     /// It is no table that a file may fill.

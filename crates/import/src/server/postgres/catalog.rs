@@ -99,7 +99,7 @@ fn kind(connection: &Connection, oid: &str, modifier: &str) -> Result<Kind> {
     })
 }
 
-/// The values of a row of texts; empty where there is none.
+/// The values of a row of texts. A missing value is empty.
 fn texts_of<const COUNT: usize>(row: Vec<Value>) -> [String; COUNT] {
     let mut row = row.into_iter();
     std::array::from_fn(|_| match row.next() {

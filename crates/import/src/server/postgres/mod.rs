@@ -43,7 +43,7 @@ pub struct Postgres {
     place: Place,
     /// The columns of the existing table as they were when the import was planned.
     planned: Option<Vec<Column>>,
-    /// What would be lost with the existing table then, if it is to be replaced.
+    /// The parts of the existing table that would be lost then, if it is to be replaced.
     lost: Vec<String>,
     notes: Vec<String>,
 }

@@ -36,7 +36,7 @@ struct Case {
     is_rejecting: bool,
 }
 
-/// What the server gets, the lines and records of the rows, and the bad rows; or the error that ended it.
+/// The bytes for the server, the lines and records of the rows, and the bad rows; or the error that ended it.
 type Outcome = Result<(Vec<u8>, Vec<(u64, u64)>, Vec<u8>), String>;
 
 impl Case {

@@ -12,7 +12,7 @@ use crate::table::{LABEL, fold_labels};
 
 pub(crate) use table::of_operation;
 
-/// The parts of this view. Its columns are beside those of the counts.
+/// The parts of this view. Its columns follow those of the counts.
 pub const PARTS: Parts = Parts {
     tables: |verdict, _| {
         table::counts(verdict).map(|grid| plain(&fold_labels(grid, LABEL))).into_iter().collect()

@@ -129,7 +129,7 @@ abstract class Embedded extends Jdbc {
         };
     }
 
-    /** The first value of the first row, as a text; null where there is none. */
+    /** The first value of the first row, as a text, or null without a row. */
     final String first(String sql) throws SQLException {
         List<Object[]> rows = query(sql);
         return rows.isEmpty() || rows.get(0)[0] == null ? null : rows.get(0)[0].toString();

@@ -10,7 +10,7 @@ import java.util.Locale;
 
 /** H2. https://h2database.com/html/features.html */
 final class H2 extends Embedded {
-    /** What H2 says of its cache is in MiB, and what it is asked for in KiB. */
+    /** H2 is asked for its cache in KiB, and reports it in MiB. */
     private static final int KIB = 1024;
 
     H2(Job job) {

@@ -96,7 +96,7 @@ final class Hikari extends PgJdbc {
 
         /** pgjdbc keeps the statements of a connection, so that asking for one again finds it prepared. */
         private Call call(List<String> pieces, int threshold) throws SQLException {
-            // What cannot be prepared is refused before the clock starts.
+            // A statement that cannot be prepared is refused before the clock starts.
             try (Connection first = pool.getConnection()) {
                 driver.call(first, pieces, threshold).statement.close();
             }
