@@ -25,11 +25,15 @@ say() { # what is wrong, and what to do
 
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
-# The runners for client libraries of Rust are packed where they were built: no package holds their sources.
+# What `make build` leaves out is packed where it was built: no package holds its sources.
 runners=
 for folder in runners/*/; do
-    [ "$folder" != runners/crates/ ] || [ -f "$programs/dyno-runner-rusqlite" ] || continue
-    runners="$runners $folder"
+    case $folder in
+    runners/crates/) made=dyno-runner-rusqlite ;;
+    runners/etcd/) made=dyno-runner-etcd ;;
+    *) made=dyno ;;
+    esac
+    [ ! -f "$programs/$made" ] || runners="$runners $folder"
 done
 # Every runner has its programs; those in Python, in Node.js and on the JVM have sources.
 for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
