@@ -10,8 +10,8 @@ use dyno_engine::Contender;
 use dyno_lab::server::Installation;
 use dyno_verdict::statistics::{geometric_mean_ratio, median, paired_ratio};
 
-use crate::session::Comparison;
-use crate::table::{Verdict, interval};
+use crate::comparison::Comparison;
+use crate::verdict::{Verdict, interval};
 
 /// Most that the geometric mean of the ratios may be, by the clock and in CPU time.
 const AIM: f64 = 1.05;

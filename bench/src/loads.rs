@@ -1,23 +1,17 @@
-//! Rows into servers: what is compared with what, and its table.
+//! Rows into servers: what is compared with what.
 //!
 //! dyno's prepared inserts stand beside a C loop, its LOAD DATA beside a C program that lets libmariadb send
 //! a file, and its COPY beside psql's `\copy` of a file. Those files lie in memory.
 
-use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use dyno_engine::Contender;
 use dyno_protocol::{Column, Commits, Job, LoadWork, RowFile, Test, Work};
-use dyno_verdict::statistics::paired_ratio;
 use fastrand::Rng;
 use tempfile::TempDir;
-
-use crate::clients::cells;
-use crate::session::Comparison;
-use crate::table::Verdict;
 
 /// The columns' names and widths, the narrow ones of the suite `intuition`.
 const COLUMNS: [(&str, usize); 3] = [("a1", 8), ("b2", 8), ("c3", 8)];
@@ -34,7 +28,7 @@ pub struct Load {
     /// The program that it is compared with.
     pub other: &'static str,
     /// Most that the ratio may be.
-    aim: f64,
+    pub aim: f64,
 }
 
 const INSERT: Load = Load { variant: None, other: "a C loop", aim: 1.02 };
@@ -110,37 +104,4 @@ fn write(file: &Path, lines: &Path, count: u64, seed: u64) -> std::io::Result<()
     }
     rows.flush()?;
     text.flush()
-}
-
-/// The loads compared with their references, and the worst verdict.
-pub fn compare(comparisons: &[Comparison], rows: u64) -> (String, Verdict) {
-    let mut text = format!("\n**{rows} rows of 3 columns of 8 bytes**\n\n");
-    text +=
-        "| load | beside | its ms | dyno/it | 95 % interval | its CPU ms | dyno/it | 95 % interval | aim |\n";
-    text += "|---|---|--:|--:|:-:|--:|--:|:-:|---|\n";
-    let mut worst = Verdict::Reached;
-    for comparison in comparisons {
-        let Some(load) = comparison.load else { continue };
-        let (clock, cpu) = (&comparison.pairs[0], &comparison.cpu[0]);
-        // psql does not report its CPU time.
-        let cpu = if load.is_psqls() { &Vec::new() } else { cpu };
-        let Some(ratio) = paired_ratio(&clock.iter().flatten().copied().collect::<Vec<_>>()) else {
-            continue;
-        };
-        let verdict = Verdict::of(&ratio, load.aim);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "| {} {} | {} | {} | {} | {}: {} |",
-            comparison.label,
-            load.variant.unwrap_or("insert-rows"),
-            load.other,
-            cells(clock),
-            cells(cpu),
-            load.aim,
-            verdict.text()
-        );
-        worst = worst.max(verdict);
-    }
-    (text, worst)
 }

@@ -16,14 +16,17 @@
 //! 1 where an aim is missed by more than the measurement's uncertainty.
 
 mod clients;
+mod comparison;
 mod kv;
 mod loads;
+mod loads_table;
 mod measured;
 mod reference;
 mod rows;
 mod session;
 mod table;
 mod turns;
+mod verdict;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -115,7 +118,7 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
         round += 1;
     }
     if measured.loads {
-        let (text, verdict) = loads::compare(&session.comparisons, *rows);
+        let (text, verdict) = loads_table::compare(&session.comparisons, *rows);
         println!("{text}");
         return Ok(verdict.is_missed());
     }

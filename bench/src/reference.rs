@@ -12,7 +12,7 @@ use dyno_launch::placed;
 use dyno_protocol::{Job, Server, Work};
 use dyno_record::Placement;
 
-use crate::session::Time;
+use crate::comparison::Time;
 use crate::{kv, rows};
 
 /// The folder of the programs' sources.

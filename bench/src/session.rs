@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::scratch::Scratch;
-use dyno_lab::trial::{Outcome, Servers, Trial, TrialOptions};
+use dyno_lab::trial::{Outcome, Servers, TrialOptions};
 use dyno_launch::Interrupts;
 use dyno_plan::{Plan, PlannedTest, select};
 use dyno_protocol::Job;
@@ -15,6 +15,7 @@ use dyno_suite::Suite;
 use fastrand::Rng;
 use tempfile::TempDir;
 
+use crate::comparison::{Comparison, Time, times};
 use crate::loads::{self, Inputs, Load};
 use crate::measured::Measured;
 use crate::reference::{self, References};
@@ -26,45 +27,6 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The runner with which the C programs take turns.
 const TAKES_TURNS: &str = "sqlite";
-
-/// The share of a duration that its process may have waited for a processor.
-const MOST_WAIT: f64 = 0.03;
-
-/// One duration, and the wait and the work within it, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Time {
-    /// Wall-clock time.
-    pub nanoseconds: u64,
-    /// Time spent waiting for a processor.
-    pub wait_ns: u64,
-    /// CPU time.
-    pub cpu_ns: u64,
-    /// The number of operations; 0 where a program does not say.
-    pub operations: u64,
-}
-
-impl Time {
-    fn is_disturbed(self) -> bool {
-        self.wait_ns as f64 > MOST_WAIT * self.nanoseconds as f64
-    }
-}
-
-/// The measurements of one contender and one kind of work.
-#[derive(Debug)]
-pub struct Comparison {
-    /// Its place among the contenders.
-    contender: usize,
-    /// The contender's name.
-    pub label: String,
-    /// The rows that are loaded; none where the suite is measured.
-    pub load: Option<Load>,
-    /// True if both are clients of a server, which shares their processor.
-    pub server: bool,
-    /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
-    pub pairs: Vec<Vec<Option<(f64, f64)>>>,
-    /// The same for their CPU time.
-    pub cpu: Vec<Vec<Option<(f64, f64)>>>,
-}
 
 /// All that is needed for a round, and what the rounds gave.
 pub struct Session {
@@ -278,29 +240,4 @@ fn comparisons(contenders: &[Contender], tests: usize, measured: &Measured) -> V
         })
     });
     compared.collect()
-}
-
-/// The times of the samples of a trial.
-pub fn times(trial: &Trial) -> Vec<Time> {
-    let time = |sample: &dyno_protocol::Sample| Time {
-        nanoseconds: sample.section.nanoseconds,
-        wait_ns: sample.section.client.wait_ns,
-        cpu_ns: sample.section.client.user_ns + sample.section.client.system_ns,
-        operations: sample.operations,
-    };
-    trial.samples.iter().map(time).collect()
-}
-
-impl Comparison {
-    fn add(&mut self, dyno: &[Time], reference: &[Time]) {
-        for (test, (dyno, reference)) in dyno.iter().zip(reference).enumerate() {
-            // A client waits for its own server too, and that is no disturbance.
-            let disturbed = !self.server && (dyno.is_disturbed() || reference.is_disturbed());
-            let pair = |figure: fn(&Time) -> u64| {
-                (!disturbed).then_some((figure(dyno) as f64, figure(reference) as f64))
-            };
-            self.pairs[test].push(pair(|time| time.nanoseconds));
-            self.cpu[test].push(pair(|time| time.cpu_ns));
-        }
-    }
 }

@@ -2,51 +2,17 @@
 
 use std::fmt::Write;
 
-use dyno_verdict::statistics::{Ratio, geometric_mean_ratio, median, paired_ratio};
+use dyno_verdict::statistics::{geometric_mean_ratio, median, paired_ratio};
 
-use crate::session::{Comparison, Session};
+use crate::comparison::Comparison;
+use crate::session::Session;
+use crate::verdict::{Verdict, interval};
 
 /// Most that the geometric mean of the ratios may be.
 const MEAN_AIM: f64 = 1.01;
 /// Most that the ratio of one test may be, for tests that take C so long, in nanoseconds.
 const TEST_AIM: f64 = 1.02;
 const LONG_NS: f64 = 5e6;
-
-/// The judgement of an aim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The figure is within the aim.
-    Reached,
-    /// The figure is not, but the aim lies within its interval.
-    Open,
-    /// The whole interval is beyond the aim.
-    Missed,
-}
-
-impl Verdict {
-    /// Compares a ratio with an aim.
-    pub fn of(ratio: &Ratio, aim: f64) -> Verdict {
-        match ratio.interval {
-            _ if ratio.ratio <= aim => Verdict::Reached,
-            Some(interval) if interval.low > aim => Verdict::Missed,
-            _ => Verdict::Open,
-        }
-    }
-
-    /// Returns true if an aim is certainly missed.
-    pub fn is_missed(self) -> bool {
-        self == Verdict::Missed
-    }
-
-    /// The words for it.
-    pub fn text(self) -> &'static str {
-        match self {
-            Verdict::Reached => "reached",
-            Verdict::Open => "above, within the uncertainty",
-            Verdict::Missed => "missed",
-        }
-    }
-}
 
 /// dyno compared with C, test by test, and the worst verdict.
 pub fn compare(comparison: &Comparison, titles: &[String]) -> (String, Verdict) {
@@ -119,11 +85,4 @@ pub fn null(session: &Session) -> String {
         let _ = writeln!(text, "| {title} | {operations} | {time:.0} | {:.2} |", time / operations as f64);
     }
     text
-}
-
-/// The interval of a ratio.
-pub fn interval(ratio: &Ratio, digits: usize) -> String {
-    ratio
-        .interval
-        .map_or_else(String::new, |interval| format!("{:.digits$}–{:.digits$}", interval.low, interval.high))
 }

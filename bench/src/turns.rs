@@ -12,7 +12,7 @@ use fastrand::Rng;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-use crate::session::{Time, times};
+use crate::comparison::{Time, times};
 
 /// The state by which the trials of a pair take turns.
 pub struct Turns {

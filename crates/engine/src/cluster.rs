@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_record::{NodeLoss, Reach};
 use serde::Deserialize;
 
-use super::start::{Argument, filled_text, templates};
+use super::arguments::{Argument, filled_text, templates};
 
 /// The fewest and the most nodes of a cluster on one machine.
 const NODES: std::ops::RangeInclusive<u32> = 2..=9;

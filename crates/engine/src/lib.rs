@@ -3,6 +3,7 @@
 //!
 //! Reads files; starts nothing.
 
+mod arguments;
 mod build;
 mod cache;
 mod cluster;
@@ -32,6 +33,7 @@ mod tuned;
 mod upkeep;
 mod url;
 
+pub use arguments::Argument;
 pub use cache::CacheKnob;
 pub use cluster::{ClusterStart, NodeFile, NodePlaces};
 pub use contender::Contender;
@@ -48,7 +50,7 @@ pub use runner::{Driver, Runner, Variant};
 pub use server::{Protocol, ServerEngine, Url};
 pub use settings::{SettingDifference, parse_setting};
 pub use sql::{ScratchServer, SettingSyntax, VersionRule, advice};
-pub use start::{Argument, KeyGift, Memory, Start};
+pub use start::{KeyGift, Memory, Start};
 pub use tuned::{Tuned, TunedOption};
 pub use upkeep::Upkeep;
 pub use url::{ServerUrl, UrlError, is_address, may_hold_password, repeatable};

@@ -18,6 +18,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use crate::content::Content;
+use crate::context::{ProofContext, StorageKind};
 use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{BLOCK, Fault};
 use crate::disk::files::System;
@@ -25,8 +26,6 @@ use crate::disk::log::Entry;
 use crate::history::History;
 use crate::image::Image;
 use crate::judge::judge_at;
-use crate::proof::ProofContext;
-use crate::storage::StorageKind;
 use crate::subject::{Contents, Subject};
 use extents::Block;
 

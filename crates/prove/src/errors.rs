@@ -18,13 +18,13 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use crate::content::Content;
+use crate::context::ProofContext;
 use crate::cuts::{Cut, KeptWrites, Replay, Why};
 use crate::disk::faults::{Fault, Kind};
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::{Losses, judge_at};
 use crate::phase::PhaseMarker;
-use crate::proof::ProofContext;
 use crate::storage::Recorded;
 use crate::subject::{Contents, Subject, WorkMode};
 use crate::tree::Tree;

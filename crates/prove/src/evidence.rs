@@ -14,12 +14,11 @@ use nix::sys::stat::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
+use crate::context::{ProofContext, StorageKind};
 use crate::cuts::{Cut, KeptWrites, Replay, unflushed};
 use crate::disk::log::Entry;
 use crate::history::{History, Line};
 use crate::judge::{Losses, judge_at, name};
-use crate::proof::ProofContext;
-use crate::storage::StorageKind;
 use crate::subject::Subject;
 pub use again::KeptEvidence;
 

@@ -8,6 +8,7 @@
 pub mod calls;
 pub mod cluster;
 pub mod content;
+pub mod context;
 pub mod corruption;
 pub mod cuts;
 pub mod disk;
@@ -20,7 +21,7 @@ mod phase;
 pub mod posix;
 pub mod private_mount;
 mod process;
-pub mod proof;
+mod proof;
 mod rounds;
 pub mod storage;
 pub mod subject;

@@ -1,16 +1,14 @@
 //! The proof of one subject: it works on a recorded disk, and then the disk is looked at as power cuts could have
 //! left it; and it is killed at random moments.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_launch::Interrupts;
 use dyno_record::DurabilityProof;
 
 use crate::content::Content;
+use crate::context::{Effort, Named, ProofContext, StorageKind};
 use crate::cuts::Count;
-use crate::disk::Program;
 use crate::disk::faults::Fault;
 use crate::disk::files;
 use crate::errors;
@@ -18,7 +16,7 @@ use crate::history::History;
 use crate::judge::judge;
 use crate::phase::PhaseMarker;
 use crate::rounds::CHAINS;
-use crate::storage::{Recorded, StorageKind};
+use crate::storage::Recorded;
 use crate::subject::{Contents, Subject, WorkMode};
 
 /// In how many recordings of its work a subject is cut, at most, and for how many cuts there is one.
@@ -26,51 +24,6 @@ const RUNS: usize = 5;
 const CUTS_A_RUN: usize = 20;
 /// For how many cuts there is one more that leaves garbage.
 const CUTS_A_GARBAGE: usize = 10;
-
-/// The amount of work that a proof does.
-#[derive(Debug, Clone, Copy)]
-pub struct Effort {
-    /// The number of power cuts.
-    pub cuts: usize,
-    /// The number of kills.
-    pub kills: usize,
-    /// The number of cuts in succession, each during the work after the cut before.
-    pub rounds: usize,
-    /// True if failures of the device are tried too.
-    pub errors: bool,
-    /// The seed of the random choices.
-    pub seed: u64,
-}
-
-/// The place, the programs and the interrupts that every proof uses.
-#[derive(Debug)]
-pub struct ProofContext {
-    /// A folder in memory, in a view of the mounts of dyno's own ([`crate::private_mount`]).
-    pub place: PathBuf,
-    /// On what the data are.
-    pub storage: StorageKind,
-    /// The recorder of disks.
-    pub recorder: Program,
-    /// The recorder of files.
-    pub keeper: Program,
-    /// The watcher of calls.
-    pub watcher: Program,
-    /// By which everything is ended.
-    pub interrupts: Interrupts,
-    /// The folder that keeps the smallest cut that does harm; none where it is not kept.
-    pub keep: Option<PathBuf>,
-}
-
-/// The subject of a proof.
-#[derive(Clone, Copy)]
-pub struct Named<'a> {
-    /// The one.
-    pub subject: &'a dyn Subject,
-    /// The name.
-    pub label: &'a str,
-    /// The arguments by which dyno makes the same subject; without them nothing is kept.
-    pub again: &'a [String],
-}
 
 impl ProofContext {
     /// Proves a subject. Progress is passed to `progress`.

@@ -7,11 +7,10 @@ use anyhow::Result;
 use dyno_record::DurabilityProof;
 
 use crate::content::Content;
+use crate::context::{Effort, ProofContext, StorageKind};
 use crate::cuts::{self, Count, Cut, Replay};
 use crate::history::History;
 use crate::judge::{Losses, judge};
-use crate::proof::{Effort, ProofContext};
-use crate::storage::StorageKind;
 use crate::subject::{Contents, Subject, WorkMode};
 use crate::tried::{CheckOutcome, count};
 

@@ -10,25 +10,14 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use crate::content::Content;
+use crate::context::{ProofContext, StorageKind};
 use crate::disk::Disk;
 use crate::disk::faults::Fault;
 use crate::disk::files::{self, Mounted, System};
 use crate::disk::log::Entry;
 use crate::image::Image;
 use crate::posix::Files;
-use crate::proof::ProofContext;
 use crate::tree::Tree;
-
-/// The storage of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StorageKind {
-    /// A recorded disk with this file system on it. Its cuts are what that file system lets happen.
-    Disk(System),
-    /// Recorded files. Their cuts are what POSIX lets happen.
-    Files,
-    /// A folder of the machine. Of it no cuts can be made.
-    Folder,
-}
 
 /// Files with a content, on which a program can work or look. They are removed on drop.
 #[derive(Debug)]
@@ -51,17 +40,6 @@ pub struct Recorded {
 enum Device {
     Disk(Disk),
     Files(Files),
-}
-
-impl StorageKind {
-    /// Its name, for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            StorageKind::Disk(system) => system.name(),
-            StorageKind::Files => "the least that POSIX promises",
-            StorageKind::Folder => "a folder",
-        }
-    }
 }
 
 impl ProofContext {

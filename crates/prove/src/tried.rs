@@ -7,10 +7,10 @@ use anyhow::Result;
 use dyno_record::{DurabilityProof, Harmed, Tally, Upkept};
 
 use crate::content::Content;
+use crate::context::ProofContext;
 use crate::cuts::{self, Count, Cut, KeptWrites, Replay, Why};
 use crate::history::{History, Upkeep};
 use crate::judge::{Losses, judge_at};
-use crate::proof::ProofContext;
 use crate::subject::{Contents, Subject};
 
 /// The result of a check of a disk after a cut.

@@ -11,10 +11,10 @@ use rand::{RngExt, SeedableRng};
 
 use crate::calls::CallWatch;
 use crate::content::Content;
+use crate::context::{Effort, ProofContext};
 use crate::disk::log::Entry;
 use crate::history::History;
 use crate::judge::judge_at;
-use crate::proof::{Effort, ProofContext};
 use crate::subject::{Subject, WorkMode};
 
 impl ProofContext {

@@ -271,6 +271,13 @@ pub struct Limits {
     pub round_trip_ns: Option<u64>,
 }
 
+impl Limits {
+    /// The milliseconds that dyno added to each round trip; `None` where clients reached their servers directly.
+    pub fn added_ms(&self) -> Option<f64> {
+        self.round_trip_ns.map(|added| added as f64 / 1e6)
+    }
+}
+
 impl Run {
     /// The position of the baseline among the contenders.
     pub fn baseline_index(&self) -> usize {

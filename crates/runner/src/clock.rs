@@ -1,14 +1,14 @@
 //! The two readings of the clock, with the counters just outside them.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 use dyno_gauge::{Before, Gauge, Ready};
 use dyno_protocol::{Sample, Section};
-use nix::time::{ClockId, clock_gettime};
 
 use crate::orders::OrderSource;
 use crate::slices::{SlicedSection, Slices};
+use crate::system_clock::{monotonic, nanoseconds, spin};
 
 /// The counters of a section whose clients are let go before its clock starts.
 pub enum Counted {
@@ -89,23 +89,4 @@ impl<'a> Clock<'a> {
         let result = work(Slices::of(&slices));
         Ok((result, Sample { section: slices.end(), ..Sample::default() }))
     }
-}
-
-/// Makes what began then take longer, by a share of what it took.
-#[inline]
-pub fn spin(began: Instant, slowdown: f64) {
-    if slowdown > 0.0 {
-        let until = began + began.elapsed().mul_f64(1.0 + slowdown);
-        while Instant::now() < until {}
-    }
-}
-
-/// The reading of the system's monotonic clock, in nanoseconds; other processes read the same clock.
-pub fn monotonic() -> u64 {
-    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
-}
-
-/// A duration as samples report it.
-pub fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{ClientOrder, ClientsReady, Event, SliceGrant, Waiting};
 use serde::de::DeserializeOwned;
 
-use crate::clock::monotonic;
+use crate::system_clock::monotonic;
 
 /// The source of turns and orders.
 pub struct OrderSource<'a> {

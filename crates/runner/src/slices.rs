@@ -12,8 +12,8 @@ use anyhow::Result;
 use dyno_gauge::{Before, Gauge};
 use dyno_protocol::{Section, Waiting};
 
-use crate::clock::{nanoseconds, spin};
 use crate::orders::OrderSource;
+use crate::system_clock::{nanoseconds, spin};
 
 /// The turns of one timed section, for its loops over operations.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,6 +13,8 @@ use dyno_protocol::{Event, Job, Sample, Test, Work};
 use crate::clock::Clock;
 use crate::events::Events;
 use crate::orders::OrderSource;
+use crate::quote::quote;
+use crate::test_context::TestContext;
 use crate::{Answer, Engine, Session, work};
 
 /// The reason that a trial ended before its time.
@@ -31,23 +33,6 @@ struct Trial<'a, E: Engine, W> {
     bench: TestContext<'a, E>,
     directory: &'a Path,
     events: &'a RefCell<Events<W>>,
-}
-
-/// The session, engine, clock and memory with which tests are done.
-pub struct TestContext<'a, E: Engine> {
-    /// The one client. It goes before the engine does.
-    pub session: E::Session,
-    pub engine: E,
-    /// The job of the trial.
-    pub job: &'a Job,
-    pub clock: Clock<'a>,
-    /// The lines that dyno sends after the job.
-    pub orders: &'a OrderSource<'a>,
-    pub answer: Answer,
-    /// Kept from test to test, see [`crate::Statements::load`].
-    pub ends: Vec<usize>,
-    /// True if every operation is timed separately.
-    pub latency: bool,
 }
 
 /// Goes through a job, whose turns and orders come from `input`. `current` names the test at work, also where this
@@ -165,17 +150,6 @@ fn statement_count(work: &Work) -> usize {
 
 /// The unit in which the kernel counts blocks of files, in bytes.
 const BLOCK: u64 = 512;
-/// The number of characters of a statement that a message quotes.
-const QUOTED: usize = 200;
-
-/// The beginning of a statement, for a message.
-pub fn quote(sql: &str) -> String {
-    match sql.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &sql[..end]),
-        None => sql.to_owned(),
-    }
-}
-
 /// The share of a file in a database's size: its length without holes, since engines make files longer than their
 /// content.
 pub fn file_bytes(file: &Metadata) -> u64 {

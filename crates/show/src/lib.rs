@@ -13,6 +13,7 @@ mod grid;
 mod headings;
 pub mod history;
 mod json;
+mod labels;
 mod layout;
 mod markdown;
 mod measure;

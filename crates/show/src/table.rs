@@ -4,6 +4,7 @@ use dyno_verdict::Verdict;
 
 use super::figure::Detail;
 use super::grid::{self, Grid};
+use super::labels::{LABEL, fold_labels};
 use super::layout::width as limit;
 use super::notes;
 use super::paint::TablePart;
@@ -16,9 +17,6 @@ use super::views::{self, ladder::table as ladder};
 const TITLE: usize = 36;
 /// The shortest length, for narrow terminals.
 const LEAST_TITLE: usize = 12;
-/// The length at which a label in a header continues on the next line.
-pub(crate) const LABEL: usize = 22;
-
 /// Heading, answer, tables and notes, each ready to be painted.
 pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(TablePart, String)> {
     let mut parts = vec![(TablePart::Heading, notes::paragraph(&notes::heading(verdict)))];
@@ -122,31 +120,4 @@ fn tables(verdict: &Verdict) -> Vec<String> {
         left.drain(..count);
     }
     tables
-}
-
-/// The same with the labels of the header in lines of a few letters, broken where their parts begin.
-pub(crate) fn fold_labels(mut grid: Grid, longest: usize) -> Grid {
-    for name in grid.header.iter_mut().skip(2) {
-        *name = name.lines().map(|line| fold(line, longest)).collect::<Vec<_>>().join("\n");
-        // An empty second line keeps the width of a ratio's header.
-        if name == "ratio" {
-            name.push('\n');
-        }
-    }
-    grid
-}
-
-fn fold(line: &str, longest: usize) -> String {
-    let mut lines = vec![String::new()];
-    for part in line.split_inclusive(['/', ',', ':', '@', '-', '.', ' ', '+']) {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty()
-            && lines[last].chars().count().saturating_add(part.chars().count()) > longest
-        {
-            lines.push(String::new());
-        }
-        let last = lines.len() - 1;
-        lines[last].push_str(part);
-    }
-    lines.join("\n")
 }

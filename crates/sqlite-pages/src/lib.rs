@@ -25,6 +25,7 @@ mod merge_keys;
 mod order;
 mod page;
 mod pages;
+mod pairs;
 mod payload;
 mod prefix;
 mod radix;

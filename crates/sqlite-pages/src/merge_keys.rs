@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::keys::{BYTES, Pair, PairRun, pair, signed};
+use crate::pairs::{BYTES, Pair, PairRun, pair, signed};
 
 /// Parts for each of several threads, so that no thread waits long for the others.
 const PARTS: usize = 4;

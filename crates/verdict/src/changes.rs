@@ -5,7 +5,6 @@ use dyno_record::{ContenderRecord, Content, Hole};
 
 use crate::about::About;
 use crate::builds::changed_files;
-use crate::compare::milliseconds;
 
 /// The changes other than the times: machine, placement and limits, and for these contenders (by label) the failures
 /// they survive, how they were measured, versions and settings.
@@ -112,8 +111,7 @@ fn memory(about: &About) -> String {
 
 /// The way of clients to their servers.
 fn network(about: &About) -> String {
-    let added = about.limits.round_trip_ns;
-    added.map_or("direct".to_owned(), |added| format!("{} ms a round trip", milliseconds(added)))
+    about.limits.added_ms().map_or("direct".to_owned(), |added| format!("{added} ms a round trip"))
 }
 
 /// The failures that a contender's commits survive, in words.

@@ -10,7 +10,6 @@ use dyno_record::{Class, Machine, Parameters, Run, Standing, Storage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::milliseconds;
 use crate::judge::{Verdict, judge};
 use crate::statistics::{Difference, Ratio};
 
@@ -134,7 +133,7 @@ fn load(run: &Run) -> String {
     });
     let mut numbers: Vec<String> = numbers.collect();
     numbers.dedup();
-    let network = run.limits.round_trip_ns.map(|added| format!("{} ms a round trip", milliseconds(added)));
+    let network = run.limits.added_ms().map(|added| format!("{added} ms a round trip"));
     kind.into_iter().chain(numbers).chain(network).collect::<Vec<_>>().join(", ")
 }
 

@@ -247,9 +247,9 @@ pub(crate) fn same_load(runs: &[&Verdict]) -> Result<()> {
 /// # Errors
 /// They are.
 fn same_network(old: &Verdict, new: &Verdict) -> Result<()> {
-    let distance = |run: &Verdict| match run.about.limits.round_trip_ns {
+    let distance = |run: &Verdict| match run.about.limits.added_ms() {
         None => "reached their servers directly".to_owned(),
-        Some(added) => format!("waited {} ms for each round trip (--delay)", milliseconds(added)),
+        Some(added) => format!("waited {added} ms for each round trip (--delay)"),
     };
     ensure!(
         old.about.limits.round_trip_ns == new.about.limits.round_trip_ns,
@@ -259,11 +259,6 @@ fn same_network(old: &Verdict, new: &Verdict) -> Result<()> {
         distance(new)
     );
     Ok(())
-}
-
-/// Nanoseconds as milliseconds.
-pub(crate) fn milliseconds(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / 1e6
 }
 
 /// States the seals of two runs' files if one of the files is not as it was written.

@@ -1,7 +1,7 @@
 //! Files of records into a table: the model `import-file`.
 
 use anyhow::{Context, Result};
-use dyno_client::mysql::{FieldInsert, infile};
+use dyno_client::mysql::{FieldInsert, load_data};
 use dyno_protocol::{FieldKind, FileColumn};
 use dyno_runner::server::{Pieces, insert_records, insert_texts};
 use dyno_runner::{Failure, Import, in_transactions, insert_text, quote, whole_number};
@@ -43,11 +43,11 @@ impl Session {
             other => other.to_string(),
         };
         let fields = format!("FIELDS TERMINATED BY '{delimiter}' ESCAPED BY '' LINES TERMINATED BY '\\n' ");
-        let sql = infile::load_text(import.table, &fields, import.names())?;
+        let sql = load_data::load_text(import.table, &fields, import.names())?;
         let mut pieces = Pieces::new(import);
         in_transactions(self, import.into(), |records| {
             let mut rest = pieces.take(records.end - records.start);
-            Ok(infile::load_rows(&self.connection, &sql, |buffer| {
+            Ok(load_data::load_rows(&self.connection, &sql, |buffer| {
                 let (now, later) = rest.split_at(rest.len().min(buffer.len()));
                 buffer[..now.len()].copy_from_slice(now);
                 rest = later;

@@ -1,7 +1,7 @@
 //! Rows into a table: the models `insert-rows`, `bulk-load` and `scan`.
 
 use anyhow::{Context, Result};
-use dyno_client::mysql::{ArrayInsert, CellInsert, Statement, infile};
+use dyno_client::mysql::{ArrayInsert, CellInsert, Statement, load_data};
 use dyno_protocol::FieldKind;
 use dyno_runner::server::Lines;
 use dyno_runner::{
@@ -97,10 +97,10 @@ impl Session {
 
     /// LOAD DATA LOCAL INFILE of lines that are made of the rows.
     fn load_data(&self, load: &Load) -> Result<u64, Failure> {
-        let sql = infile::load_text(load.table, "", load.names())?;
+        let sql = load_data::load_text(load.table, "", load.names())?;
         in_transactions(self, load.into(), |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
-            Ok(infile::load_rows(&self.connection, &sql, |buffer| Ok(lines.read(buffer)))?)
+            Ok(load_data::load_rows(&self.connection, &sql, |buffer| Ok(lines.read(buffer)))?)
         })
     }
 }

@@ -48,7 +48,8 @@ impl Connection {
             bail!("{} has no memory for a connection", library::version(&api));
         }
         let connection = Connection { api, mysql, waiting: None };
-        infile::refuse(&connection);
+        // SAFETY: the pointer is a connection.
+        unsafe { infile::refuse(&connection.api, mysql) };
         Ok(connection)
     }
 

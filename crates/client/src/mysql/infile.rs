@@ -3,18 +3,12 @@
 //! It is the server that asks the client for a file, and one that is not what it seems could ask for any. So
 //! a connection refuses from the beginning, and serves nothing but rows, while they are being loaded.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::{ptr, slice};
 
-use anyhow::{Error, Result, anyhow};
-use dyno_protocol::RowCollector;
+use anyhow::{Error, Result};
 
-use super::api::InfileRead;
-use super::connection::{Connection, ServerError};
-use crate::Sql;
-
-/// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
-pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
+use super::api::{Api, InfileRead, Mysql};
 
 /// The error message for a server that asks for a file when no rows are being loaded.
 const REFUSAL: &CStr = c"dyno sends no files";
@@ -30,52 +24,38 @@ struct File<F> {
 }
 
 /// Sends no file, whatever the server asks for.
-pub(super) fn refuse(connection: &Connection) {
-    set(connection, read_nothing, ptr::null_mut());
+///
+/// # Safety
+/// The pointer is a connection of the library, open or not.
+pub(super) unsafe fn refuse(api: &Api, mysql: *mut Mysql) {
+    // SAFETY: as the caller promises; without a file nothing is kept.
+    unsafe { set(api, mysql, read_nothing, ptr::null_mut()) };
 }
 
-/// Executes a LOAD DATA LOCAL INFILE, whatever its file's name, and returns how many rows came to the
-/// table. `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end.
-/// If it fails, the error is that of `fill`, and the server may have taken the rows before: only a
-/// transaction takes them back.
-pub fn load<F: FnMut(&mut [u8]) -> Result<usize>>(
-    connection: &Connection,
-    sql: &CStr,
+/// Sends what `fill` gives, whatever the name of the file that the server asks for, while `load` executes the statement.
+/// `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end. If it fails, the
+/// error is that of `fill`.
+///
+/// # Safety
+/// The pointer is an open connection of the library.
+pub(super) unsafe fn serve<F: FnMut(&mut [u8]) -> Result<usize>, T>(
+    (api, mysql): (&Api, *mut Mysql),
     fill: F,
-) -> Result<u64> {
+    load: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     let mut file = File { fill, error: None };
     let pointer: *mut File<F> = &mut file;
-    set(connection, read::<F>, pointer.cast());
-    let loaded = connection.execute(sql, &mut RowCollector::default());
-    refuse(connection);
+    // SAFETY: as the caller promises; the library has the pointer until files are refused again.
+    unsafe { set(api, mysql, read::<F>, pointer.cast()) };
+    let loaded = load();
+    // SAFETY: the same.
+    unsafe { refuse(api, mysql) };
     file.error.map_or(loaded, Err)
 }
 
-/// The statement for [`load_rows`], with the clause that says what stands between fields.
-pub fn load_text<'a>(table: &str, fields: &str, names: impl Iterator<Item = &'a str>) -> Result<CString> {
-    let names = names.collect::<Vec<_>>().join(", ");
-    let sql =
-        format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET utf8mb4 {fields}({names})");
-    Ok(CString::new(sql)?)
-}
-
-/// The same as [`load`], and an error where the server has changed what it was sent: because it cannot stop a client
-/// that sends, it takes what does not fit with a warning, also in strict mode.
-pub fn load_rows<F: FnMut(&mut [u8]) -> Result<usize>>(
-    connection: &Connection,
-    sql: &CStr,
-    fill: F,
-) -> Result<u64> {
-    let loaded = load(connection, sql, fill).map_err(explain_refusal)?;
-    connection.check_warnings()?;
-    Ok(loaded)
-}
-
-fn set(connection: &Connection, read: InfileRead, file: *mut c_void) {
+unsafe fn set(api: &Api, mysql: *mut Mysql, read: InfileRead, file: *mut c_void) {
     // SAFETY: the connection is there, and the functions take each other's pointers.
-    unsafe {
-        (connection.api().set_local_infile_handler)(connection.raw(), begin, read, end, explain, file);
-    }
+    unsafe { (api.set_local_infile_handler)(mysql, begin, read, end, explain, file) };
 }
 
 unsafe extern "C" fn begin(to: *mut *mut c_void, _name: *const c_char, file: *mut c_void) -> c_int {
@@ -117,14 +97,4 @@ unsafe extern "C" fn explain(_file: *mut c_void, buffer: *mut c_char, length: c_
         unsafe { ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len()) };
     }
     UNKNOWN_ERROR
-}
-
-fn explain_refusal(error: Error) -> Error {
-    match error.downcast_ref::<ServerError>() {
-        Some(refusal) if REFUSED.contains(&refusal.number) => anyhow!(
-            "the server refuses LOAD DATA LOCAL: {refusal}; let an administrator run SET GLOBAL local_infile = \
-             ON, or load by another variant, as +multirow"
-        ),
-        _ => error,
-    }
 }

@@ -2,17 +2,19 @@
 //!
 //! `library` loads it, `api` is its table of functions, `options` reads those of a URL and `connect` opens a connection
 //! by them through `login`, `connection` executes statements, `statement` and `insert` prepared ones, `column` knows
-//! what values are, `infile` is the file that LOAD DATA reads, `read` reads tables back, `waiting` leaves the wait for
-//! an answer to a function.
+//! what values are, `load_data` sends rows as the file that LOAD DATA reads, by `infile`, `read` reads tables back,
+//! and `calls` leaves the wait for an answer to a function by `waiting`.
 
 mod api;
+mod calls;
 mod column;
 mod connect;
 mod connection;
 mod greeting;
-pub mod infile;
+mod infile;
 mod insert;
 mod library;
+pub mod load_data;
 mod login;
 mod options;
 mod query;

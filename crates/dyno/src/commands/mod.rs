@@ -12,6 +12,7 @@ mod history;
 mod import;
 mod list;
 mod man;
+mod nodes;
 mod outcome;
 mod planning;
 mod prove;

@@ -7,7 +7,8 @@ use anyhow::Result;
 use sqlite_pages::Row;
 
 use super::encode::put_real;
-use super::job::{Fill, Restart};
+use super::job::Fill;
+use super::restart::Restart;
 use super::rows::Rows;
 use crate::convert::{BadField, Wanted, not_utf8};
 use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};

@@ -5,8 +5,8 @@ use sqlite_pages::{
     IndexLeaves, IndexPlaced, IndexTree, KeySorter, Pages, Sorted, SortedKeys, Sorter, Value, Values, compare,
 };
 
-use super::job::Restart;
 use super::parts::in_parts;
+use super::restart::Restart;
 use crate::convert::Converter;
 use crate::error::Interrupted;
 use crate::pipeline::ImportObserver;

@@ -12,6 +12,7 @@ mod index;
 mod job;
 mod order;
 mod parts;
+mod restart;
 mod rows;
 mod work;
 
@@ -25,7 +26,8 @@ use sqlite_pages::Pages;
 use crate::error::Interrupted;
 use crate::pipeline::ImportObserver;
 pub use index::write_index;
-pub use job::{Fill, Filled, Numbers, Pieces, Restart};
+pub use job::{Fill, Filled, Numbers, Pieces};
+pub use restart::Restart;
 use work::Work;
 
 /// The interval between checks whether to stop.

@@ -1,12 +1,12 @@
 //! Sorts data before they are written: indexes, and the rows of a table whose keys do not ascend in the file.
 
 use anyhow::Result;
-use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Sorted, Sorter, TableTree, Value, Values};
+use sqlite_pages::{KeySorter, Leaves, Pages, Placed, Records, Sorted, Sorter, TableTree, Value, Values};
 
 use super::index::{Entries, key_column};
-use super::job::{Fill, Numbers, Restart};
+use super::job::{Fill, Numbers};
 use super::parts::in_parts;
-use super::rows::Rows;
+use super::restart::Restart;
 use crate::error::Interrupted;
 use crate::pipeline::ImportObserver;
 
@@ -47,13 +47,13 @@ impl Sorters {
         Ok(())
     }
 
-    /// Takes rows that have their numbers.
-    pub fn take(&mut self, fill: &Fill, rows: &Rows) -> Result<()> {
+    /// Takes the records of rows, and the number of each.
+    pub fn take(&mut self, fill: &Fill, numbers: &[i64], records: &Records) -> Result<()> {
         if self.rows.is_none() && self.indexes.is_empty() {
             return Ok(());
         }
         let mut values = Vec::new();
-        for (&number, record) in rows.numbers.iter().zip(rows.records.iter()) {
+        for (&number, record) in numbers.iter().zip(records.iter()) {
             if let Some(sorter) = &mut self.rows {
                 sorter.push(&[Value::Integer(number), Value::Blob(record)])?;
             }

@@ -4,8 +4,9 @@ use anyhow::Result;
 use sqlite_pages::{Leaves, Records};
 
 use super::encode::Encoder;
-use super::job::{Fill, Restart};
+use super::job::Fill;
 use super::order::Sorters;
+use super::restart::Restart;
 use crate::chunks::Chunk;
 use crate::convert::{BadField, Converter};
 use crate::digits;

@@ -9,9 +9,10 @@ use sqlite_pages::{Leaves, Pages, Placed, Sorter, TableTree};
 
 use super::chunk_reader::ChunkReader;
 use super::index::{Entries, key_column};
-use super::job::{Fill, Filled, Numbers, Restart};
+use super::job::{Fill, Filled, Numbers};
 use super::order::{self, Sorters};
 use super::parts::Reorder;
+use super::restart::Restart;
 use super::rows::Rows;
 use crate::pipeline::ImportObserver;
 
@@ -132,7 +133,7 @@ impl<'a, 'f> Work<'a, 'f> {
             let Some(turn) = self.turn(hand.piece(), &mut rows, outcome, count)? else { return Ok(()) };
             hand.forget();
             if count.is_none() {
-                sorters.take(self.fill, &rows)?;
+                sorters.take(self.fill, &rows.numbers, &rows.records)?;
             }
             if sorters.rows.is_none() {
                 leaves.push_records(rows.numbers.iter().copied().zip(rows.records.iter()))?;

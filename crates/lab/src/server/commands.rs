@@ -8,7 +8,7 @@ use std::process::Command;
 use dyno_engine::Argument;
 use dyno_protocol::Setting;
 
-use super::cluster::ClusterNode;
+use super::cluster::node::ClusterNode;
 use super::folders::Folders;
 use super::installation::Installation;
 use super::protocol;

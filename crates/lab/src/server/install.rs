@@ -8,29 +8,17 @@
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{ServerEngine, data_folder};
+use dyno_engine::ServerEngine;
 use dyno_needs as needs;
 use dyno_protocol::Build;
 
 use super::installation::Installation;
 use super::process::tail;
 use crate::scratch::Scratch;
-
-/// The folder of installations, `engines` in dyno's folder of data. `scripts/install-mysql.sh` has the same rule. None without a home.
-pub fn engines_folder() -> Option<PathBuf> {
-    data_folder().map(|folder| folder.join("engines"))
-}
-
-/// The folder of an installed version, as `18` of `postgres`; none if there is none of that name.
-pub fn installed(engine: &str, version: &str) -> Option<PathBuf> {
-    let is_name = matches!(Path::new(version).components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
-    let folder = engines_folder()?.join(format!("{engine}@{version}"));
-    (is_name && folder.is_dir()).then_some(folder)
-}
 
 /// Installs a version of an engine, as `postgres@18` (the newest of 18) or `postgres@18.1`, within a
 /// folder of installations, where it gets a folder of that name. One that is there is left as it is.
@@ -172,12 +160,5 @@ mod tests {
             assert!(message(name).contains("postgres@18"), "{name}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn only_names_are_looked_for_among_the_installed() {
-        for version in ["", "/", "../x", "/usr", "a/b"] {
-            assert_eq!(installed("postgres", version), None);
-        }
     }
 }

@@ -14,7 +14,7 @@ use dyno_needs as needs;
 use dyno_protocol::Build;
 
 use super::account::Account;
-use super::install::installed;
+use super::installed::installed;
 use super::libraries::{Libraries, matching};
 use super::protocol;
 

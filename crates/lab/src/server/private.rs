@@ -22,7 +22,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::account::Account;
-use super::cluster::ClusterNode;
+use super::cluster::node::ClusterNode;
 use super::folders::Folders;
 use super::installation::Installation;
 use super::process::{self, describe};

@@ -11,8 +11,8 @@ use dyno_launch::clients::{ClockExchange, ClockOffset, clock_ns};
 use dyno_protocol::{Class, ClientOrder, Cost, Interval, Response, Sample, TimeWindow, Work};
 use dyno_record::{AgentShare, Others};
 
-use super::reader::{ClientPhase, EventMeaning};
-use super::running::{OutputEnd, Running};
+use super::reader::{ClientPhase, EventMeaning, OutputEnd};
+use super::running::Running;
 use super::{Report, Trial};
 
 /// The time between the order to begin and the beginning, so that all processes have it in time.

@@ -6,7 +6,6 @@ use dyno_protocol::{
 };
 use dyno_record::Answer;
 
-use super::running::OutputEnd;
 use super::{Outcome, Report, Trial};
 
 /// The part of a runner's message that is kept, in characters: an engine may quote a whole statement or value.
@@ -64,6 +63,16 @@ pub enum ClientPhase {
     Ready,
     /// They are done.
     Done,
+}
+
+/// The end of reading a runner's output.
+pub(super) enum OutputEnd {
+    /// With the last event, or the end of the output.
+    Ended,
+    /// The runner misbehaved, in words.
+    Trouble(String),
+    /// The run was asked to stop.
+    Interrupted,
 }
 
 /// Reads events in the contract's order.

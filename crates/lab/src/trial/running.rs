@@ -15,7 +15,7 @@ use dyno_record::Placement;
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use serde::Serialize;
 
-use super::reader::{EventMeaning, Reader};
+use super::reader::{EventMeaning, OutputEnd, Reader};
 use super::{Outcome, Report, Trial, TrialOptions};
 use crate::content::Mapped;
 
@@ -78,16 +78,6 @@ pub enum Pause {
     Waiting(Waiting),
     /// It has ended, or is to be ended.
     Over,
-}
-
-/// The end of reading a runner's output.
-pub(super) enum OutputEnd {
-    /// With the last event, or the end of the output.
-    Ended,
-    /// The runner misbehaved, in words.
-    Trouble(String),
-    /// The run was asked to stop.
-    Interrupted,
 }
 
 impl Running {

@@ -10,12 +10,11 @@ use nix::unistd::Uid;
 
 use super::{ABOUT, DISK, FILES, RecheckFacts};
 use crate::content::Content;
+use crate::context::{ProofContext, StorageKind};
 use crate::disk::files::SIZE;
 use crate::errors;
 use crate::image::Image;
 use crate::judge::{Losses, judge};
-use crate::proof::ProofContext;
-use crate::storage::StorageKind;
 use crate::subject::Subject;
 use crate::tree::Tree;
 

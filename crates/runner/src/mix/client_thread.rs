@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
@@ -19,12 +19,19 @@ use super::program::Program;
 use super::recorder::Recorder;
 use super::reporting::ReportingExecutor;
 use super::scheduler::{Scheduler, with_clients};
-use super::section::ProcessClients;
 use super::short_session::{Connector, Sessions, visit};
 use super::store::StoreClient;
 use super::suspension::{meet, sleep_until};
 use super::timing::TimingExecutor;
 use crate::{Answer, Session};
+
+/// The clients of one process, which may be some of several processes.
+pub struct ProcessClients<'a> {
+    /// The number of clients in the processes before this one.
+    pub before: usize,
+    /// The next unclaimed step, where clients share one file of steps.
+    pub next: Option<&'a AtomicU64>,
+}
 
 /// The state that all clients of a process share.
 pub struct Shared<'a> {

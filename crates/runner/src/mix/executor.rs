@@ -4,7 +4,7 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
 
 use super::client::{Attempt, Tried};
-use super::timing::Execution;
+use super::totals::Execution;
 use super::{Prepared, Values};
 
 /// Does operations, all within the clock.

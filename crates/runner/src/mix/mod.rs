@@ -11,6 +11,7 @@
 //! values into the text of statements that are not prepared.
 
 mod board;
+mod classes;
 mod client;
 mod client_thread;
 mod counts;

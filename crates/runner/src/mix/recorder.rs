@@ -5,8 +5,7 @@
 
 use super::board::Board;
 use super::counts::Sum;
-use super::timing::Execution;
-use super::totals::{Times, Totals};
+use super::totals::{Execution, Times, Totals};
 
 /// Entries that are counted together: few enough for a processor's first cache, and enough that the parts of the histograms
 /// that are in use have come into it with the first of them.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use dyno_protocol::{Event, Interval};
 
+use super::classes::names;
 use super::client_thread::Shared;
-use super::section::names;
 use crate::events::Events;
 
 /// The delay after the end of an interval until it is reported: clients hand a second over with their next operation.

@@ -1,17 +1,19 @@
 //! The section of a mix in one process: all of its clients made ready, let go at once, and brought together again.
 
-use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use dyno_protocol::{CONNECT, MixWork, Sample};
+use dyno_protocol::{MixWork, Sample};
 
 use super::Steps;
 use super::board::{Board, Window};
-use super::client_thread::{Lines, Shared, ThreadOrders, be_clients, be_lone_client, be_visitor};
+use super::classes::{firsts, names};
+use super::client_thread::{
+    Lines, ProcessClients, Shared, ThreadOrders, be_clients, be_lone_client, be_visitor,
+};
 use super::counts::Sum;
 use super::program::Program;
 use super::recorder::Recorder;
@@ -21,19 +23,11 @@ use super::suspension::{sleep_until, wait_for_socket};
 use super::timing;
 use crate::clock::Clock;
 use crate::orders::OrderSource;
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Engine, Session};
 
 /// The time between the announcement of the start to the clients and the start, so that all of them have it in time.
 const NOTICE: Duration = Duration::from_millis(5);
-
-/// The clients of one process, which may be some of several processes.
-pub struct ProcessClients<'a> {
-    /// The number of clients in the processes before this one.
-    pub before: usize,
-    /// The next unclaimed step, where clients share one file of steps.
-    pub next: Option<&'a AtomicU64>,
-}
 
 /// The source of the orders to begin and to go on, where other processes have the rest of the clients.
 type Orders<'a> = Option<&'a OrderSource<'a>>;
@@ -175,21 +169,6 @@ fn groups<S>(mut sessions: Vec<S>, threads: usize) -> impl Iterator<Item = (usiz
     let starts = (0..threads).map(move |thread| thread * count / threads).rev();
     let parts: Vec<_> = starts.map(|first| (first, sessions.split_off(first))).collect();
     parts.into_iter().rev()
-}
-
-/// The names of what is recorded separately: the classes, and connecting where clients come and go.
-pub fn names(mix: &MixWork) -> Vec<&str> {
-    let classes = mix.classes.iter().map(|class| class.name.as_str());
-    classes.chain(mix.session.map(|_| CONNECT)).collect()
-}
-
-/// The position of each class's first statement among those of all classes.
-pub fn firsts(mix: &MixWork) -> Vec<usize> {
-    let ends = mix.classes.iter().scan(0, |end, class| {
-        *end += class.statements.len();
-        Some(*end)
-    });
-    iter::once(0).chain(ends).take(mix.classes.len()).collect()
 }
 
 /// Starts clients at one instant, each of `lives` in a thread, and waits for the end.

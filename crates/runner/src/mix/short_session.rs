@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{CONNECT, MixWork};
 
 use super::Steps;
+use super::classes::firsts;
 use super::client::{Client, since, wait, wake_in_time};
 use super::executor::{Executor, Sql};
 use super::recorder::Recorder;
-use super::section::firsts;
 use super::timing::TimingExecutor;
 use super::totals::Times;
 use crate::Session;

@@ -16,7 +16,7 @@ use dyno_protocol::{
 use super::*;
 use crate::clock::Clock;
 use crate::orders::OrderSource;
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Answer, Engine};
 use toy::Toy;
 

@@ -10,9 +10,7 @@ use super::Prepared;
 use super::Values;
 use super::client::{Attempt, Tried};
 use super::executor::{Executor, Sql, StatementExecutor};
-
-/// The duration of one execution in nanoseconds, after the position of its statement among those of [`texts`].
-pub type Execution = (usize, u64);
+use super::totals::Execution;
 
 /// A session with prepared statements that times each of them.
 pub struct TimingExecutor<P> {

@@ -4,7 +4,10 @@ use dyno_gauge::Histogram;
 
 use super::board::{Board, TICK, TICK_DIGITS, TickCounts, Window};
 use super::counts::{Counts, Sum};
-use super::timing::Execution;
+
+/// The duration of one execution in nanoseconds, after the position of its statement among those of its class that are
+/// timed.
+pub type Execution = (usize, u64);
 
 /// The moments at which an operation was due, sent and done, in nanoseconds since the clients began.
 #[derive(Debug, Clone, Copy)]

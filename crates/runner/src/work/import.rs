@@ -11,7 +11,7 @@ use memmap2::Mmap;
 
 use super::{explain, timed};
 use crate::import::Import;
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Answer, Engine, Failure, Rows, Session};
 
 pub fn import<E: Engine>(work: &ImportWork, bench: &mut TestContext<E>) -> Result<Sample> {

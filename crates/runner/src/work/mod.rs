@@ -8,7 +8,7 @@ mod statements;
 use anyhow::{Error, Result};
 use dyno_protocol::{Commits, Sample, Work};
 
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Engine, Failure, Rows, Session, mix};
 
 /// Loads the input of a test and does its work. What the timed section itself returns is in the answer.

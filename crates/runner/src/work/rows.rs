@@ -8,7 +8,7 @@ use dyno_protocol::{Column, FieldKind, LoadWork, Sample};
 
 use super::{explain, timed};
 use crate::rows::{Load, Scan};
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Engine, Failure, Rows};
 
 pub fn load<E: Engine>(

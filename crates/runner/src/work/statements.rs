@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Error, Result};
 use dyno_protocol::Sample;
 
-use crate::trial::{TestContext, quote};
+use crate::quote::quote;
+use crate::test_context::TestContext;
 use crate::{Answer, Engine, Failure, Session, Slices, Statements};
 
 pub fn perform<E: Engine>(file: &Path, count: u64, bench: &mut TestContext<E>) -> Result<Sample> {

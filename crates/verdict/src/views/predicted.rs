@@ -1,23 +1,18 @@
 //! The prediction of a contender's time at other delays from its round trips: the time at delay 0, and the delay for
 //! each round trip.
 
-use super::scaling::ScalingPoint;
 use crate::judge::Verdict;
 
 /// The parameter of a suite that says how many clients work at once.
 const CLIENTS: &str = "clients";
 
-/// The predicted time at the delay of each run, in nanoseconds, of work with this number of round trips; `None` for
+/// The predicted time at the delay of each run, in nanoseconds, of work that took these `times` with this number of round trips; `None` for
 /// delay 0, on which predictions rest, and where nothing can be predicted. Clients that wait for one another are not
 /// predicted.
-pub fn predicted(
-    runs: &[&Verdict],
-    points: &[Option<ScalingPoint>],
-    round_trips: Option<f64>,
-) -> Vec<Option<f64>> {
+pub fn predicted(runs: &[&Verdict], times: &[Option<f64>], round_trips: Option<f64>) -> Vec<Option<f64>> {
     let delay = |run: &&Verdict| run.about.limits.round_trip_ns;
     let near = runs.iter().position(|run| delay(run) == Some(0));
-    let base = near.and_then(|place| *points.get(place)?).map(|point| point.time.median);
+    let base = near.and_then(|place| *times.get(place)?);
     let at = |run: &&Verdict| {
         let added = delay(run).filter(|&added| added > 0)?;
         Some(base? + round_trips? * added as f64).filter(|_| has_one_client(run))

@@ -9,7 +9,7 @@ use super::predicted;
 use super::sustained::Outcome;
 use crate::cell::CellStanding;
 use crate::changes::changes;
-use crate::compare::{milliseconds, same_load};
+use crate::compare::same_load;
 use crate::judge::Verdict;
 use crate::statistics::{Interval, Summary};
 use crate::test_verdict::TestVerdict;
@@ -101,8 +101,8 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     }
     same_load(runs)?;
     let parameter = differing(runs)?;
-    let size = |run: &Verdict| match run.about.limits.round_trip_ns {
-        Some(added) if parameter == DELAY => Some(milliseconds(added)),
+    let size = |run: &Verdict| match run.about.limits.added_ms() {
+        Some(added) if parameter == DELAY => Some(added),
         _ => {
             run.about.suite.parameters.get(&parameter).and_then(|value| value.to_string().parse::<f64>().ok())
         }
@@ -124,7 +124,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         let points: Vec<_> = in_order.iter().map(point).collect();
         let amount = test.amount.as_ref().map(|amount| amount.count);
         let trips = predicted::of_test(&in_order, &test.id, amount, label).filter(|_| target.is_none());
-        let predicted = predicted::predicted(&in_order, &points, trips);
+        let predicted = predicted::predicted(&in_order, &medians(&points), trips);
         ScalingLine { contender: label.to_owned(), points, predicted }
     };
     let shared = first.tests.iter().filter(|test| runs.iter().all(|run| run.test(&test.id).is_some()));
@@ -177,7 +177,7 @@ fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) 
             Quantity::Response { class, .. } => predicted::of_class(runs, test, class, label),
             _ => None,
         };
-        let predicted = predicted::predicted(runs, &points, trips);
+        let predicted = predicted::predicted(runs, &medians(&points), trips);
         ScalingLine { contender: label.to_owned(), points, predicted }
     };
     let shared = shared.map(|quantity| ScalingTest {
@@ -188,6 +188,11 @@ fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) 
         response: Some(title(quantity, test)),
     });
     shared.collect()
+}
+
+/// The time of each point, in nanoseconds.
+fn medians(points: &[Option<ScalingPoint>]) -> Vec<Option<f64>> {
+    points.iter().map(|point| point.map(|point| point.time.median)).collect()
 }
 
 /// The name of a class's figures among those of several tests: `use, log-in: 90 % within`, or `transfer: 99 % within`

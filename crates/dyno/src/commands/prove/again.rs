@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dyno_engine::Contender;
+use dyno_prove::context::ProofContext;
 use dyno_prove::evidence::KeptEvidence;
-use dyno_prove::proof::ProofContext;
 use dyno_prove::subject::Subject;
 use dyno_show::durability;
 

@@ -3,8 +3,7 @@
 
 use anyhow::Result;
 use dyno_engine::{Contender, Registry};
-use dyno_prove::proof::{Effort, Named, ProofContext};
-use dyno_prove::storage::StorageKind;
+use dyno_prove::context::{Effort, Named, ProofContext, StorageKind};
 use dyno_record::DurabilityControls;
 
 use super::maker::Maker;

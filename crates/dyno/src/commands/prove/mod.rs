@@ -22,8 +22,8 @@ use dyno_prove::subject::Subject;
 use dyno_show::durability;
 use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
+use super::nodes::name_nodes;
 use super::outcome::{AsInput, Exit, print};
-use super::run::name_nodes;
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
 use crate::terminal;
 use maker::Maker;

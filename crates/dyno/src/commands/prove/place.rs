@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dyno_lab::scratch::Scratch;
 use dyno_launch::Interrupts;
+use dyno_prove::context::{ProofContext, StorageKind};
 use dyno_prove::disk::Program;
 use dyno_prove::disk::files::System;
 use dyno_prove::private_mount::{self, PrivateMount};
-use dyno_prove::proof::ProofContext;
-use dyno_prove::storage::StorageKind;
 
 use crate::cli::{DiskFileSystem, ProveArgs, ProvedDevice};
 

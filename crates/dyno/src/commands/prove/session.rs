@@ -8,8 +8,7 @@ use clap::builder::PossibleValue;
 use dyno_engine::{Contender, Registry, proofs};
 use dyno_lab::machine;
 use dyno_lab::server::identified;
-use dyno_prove::proof::{Effort, Named, ProofContext};
-use dyno_prove::storage::StorageKind;
+use dyno_prove::context::{Effort, Named, ProofContext, StorageKind};
 use dyno_prove::subject::Subject;
 use dyno_record::{
     DURABILITY_SCHEMA, DurabilityAbout, DurabilityProof, DurabilityRecord, DurabilitySubject, EVIDENCE,

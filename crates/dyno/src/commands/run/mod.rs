@@ -52,7 +52,6 @@ pub(super) use causes::execute as causes;
 pub(super) use challenge::execute as challenge;
 pub(super) use outputs::Outputs;
 pub(super) use request::{RunStep, typed};
-pub(super) use typed_contenders::name_nodes;
 
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
-use dyno_client::mysql::{ServerError, infile};
+use dyno_client::mysql::{ServerError, load_data};
 
 use super::MySql;
 use super::catalog::text;
@@ -113,7 +113,7 @@ impl MySql {
             }
             Ok(count)
         };
-        let loaded = infile::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
+        let loaded = load_data::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
         let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
         let reported: Vec<String> =
             warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
@@ -188,7 +188,7 @@ impl MySql {
 
 fn explain(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<ServerError>() {
-        Some(server) if infile::REFUSED.contains(&server.number) => error.context(
+        Some(server) if load_data::REFUSED.contains(&server.number) => error.context(
             "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
         ),
         Some(server) => {

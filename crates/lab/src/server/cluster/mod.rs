@@ -1,7 +1,7 @@
 //! The servers of a private database: one, or the nodes of a cluster, each in a network namespace.
 
 mod network;
-mod node;
+pub(super) mod node;
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use dyno_protocol::{JobStatement, Secret, Server, Setting};
 use dyno_record::{ClusterShape, Placement, Reach};
 
 pub use network::ClusterNetwork;
-pub use node::ClusterNode;
 
+use self::node::ClusterNode;
 use super::installation::Installation;
 use super::private::{FirstData, PrivateServer, Seed, ServerOrder};
 

@@ -10,7 +10,7 @@ use dyno_protocol::{Secret, Setting};
 use dyno_record::Placement;
 
 use super::super::account::Account;
-use super::super::cluster::ClusterNode;
+use super::super::cluster::node::ClusterNode;
 use super::super::commands::start_command;
 use super::super::copy::{Zeros, copy_folder};
 use super::super::folders::Folders;

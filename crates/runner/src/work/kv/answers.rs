@@ -5,7 +5,7 @@ use dyno_inputs::StoreDigest;
 use dyno_protocol::{Store, Value};
 
 use crate::kv::KeyValue;
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Engine, Session};
 
 /// The digest of each store that the test was about.

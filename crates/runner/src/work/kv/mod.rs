@@ -12,7 +12,7 @@ use dyno_protocol::{self as protocol, Model, Pairs, Sample, Store};
 
 use crate::clock::Clock;
 use crate::latency::{Latency, NoTimer};
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::{Engine, Failure, Session, Slices};
 
 pub use answers::{digests, order};

@@ -8,7 +8,7 @@ use dyno_protocol::{self as protocol, Model, Pairs, Reads, Sample, Store, Value}
 
 use super::{load, load_values, watched};
 use crate::kv::{KeyValue, Lookup, Lookups};
-use crate::trial::TestContext;
+use crate::test_context::TestContext;
 use crate::work::explain;
 use crate::{Engine, Failure, OperationTimer, Session, Slices};
 

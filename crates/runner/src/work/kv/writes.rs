@@ -8,8 +8,8 @@ use dyno_protocol::{self as protocol, Commits, Model, Pairs, Sample, Store};
 use super::{load, load_values, watched};
 use crate::kv::{KeyValue, WriteKind, Writes};
 use crate::latency::NoTimer;
+use crate::test_context::TestContext;
 use crate::transactions::{Delete, Operations, Put, in_transactions};
-use crate::trial::TestContext;
 use crate::work::{explain, timed};
 use crate::{Engine, Failure, OperationTimer, Session, Slices};
 

@@ -4,9 +4,9 @@ use dyno_record::FunctionCounts;
 use dyno_verdict::{ComparedFunctions, FunctionChange, FunctionComparison, NamelessBuild, Verdict};
 
 use crate::grid::Grid;
+use crate::labels::{LABEL, fold_labels};
 use crate::layout::cut;
 use crate::plain::plain;
-use crate::table::{LABEL, fold_labels};
 use crate::table_options::TableOptions;
 use crate::units;
 

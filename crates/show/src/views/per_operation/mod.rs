@@ -6,9 +6,9 @@ use dyno_verdict::{JointVerdict, Verdict};
 
 use super::parts::{NOTHING, Parts, View};
 use crate::grid::Grid;
+use crate::labels::{LABEL, fold_labels};
 use crate::plain::plain;
 use crate::report::charts::Figure;
-use crate::table::{LABEL, fold_labels};
 
 pub(crate) use table::of_operation;
 
