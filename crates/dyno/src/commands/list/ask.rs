@@ -1,5 +1,8 @@
-//! Asks the runners for their versions, all at the same time: a runner takes a moment to start, and a server a second.
+//! Asks the runners for their versions, several at the same time: a runner takes a moment to start, and a server a second.
 
+use std::num::NonZero;
+use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,25 +23,28 @@ use crate::terminal::say;
 /// The time limit for a runner's answer: one that hangs must not hold up the list.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Groups that are asked at the same time, for each processor: most of the time goes into waiting for a server, and a
+/// runner that shares its processor with many more would not answer in time.
+const GROUPS_FOR_EACH: usize = 2;
+
 /// A driver to ask.
 struct Candidate {
     /// The place of its engine among those listed.
     engine: usize,
     contender: Contender,
     item: DriverItem,
+    /// The place of the engine whose driver of the same name answers for it: the nodes of a cluster are that engine's
+    /// servers.
+    answered_by: Option<usize>,
 }
 
 /// The engines with what their runners answered.
 pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> {
     let scratch = Scratch::create_or(&scratch::default_parent(), scratch::BY_TMPDIR)?;
-    let groups = groups(engines, registry)?;
-    let asked = thread::scope(|scope| {
-        let threads: Vec<_> =
-            groups.into_iter().map(|group| scope.spawn(|| ask_group(group, &scratch))).collect();
-        threads.into_iter().map(join).collect::<Result<Vec<_>>>()
-    })?;
+    let mut asked = ask_groups(groups(engines, registry)?, &scratch)?;
+    answer_by_others(&mut asked);
     let mut drivers: Vec<Vec<DriverItem>> = engines.iter().map(|_| Vec::new()).collect();
-    for candidate in asked.into_iter().flatten().filter(is_worth_a_line) {
+    for candidate in asked.into_iter().filter(is_worth_a_line) {
         drivers[candidate.engine].push(candidate.item);
     }
     let (proofs, troubles) = Proofs::load();
@@ -46,15 +52,52 @@ pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> 
     engines.iter().zip(drivers).map(|(engine, drivers)| EngineItem::new(engine, drivers, &proofs)).collect()
 }
 
-fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// Asks groups of drivers, and returns them in the order in which they were.
+fn ask_groups(groups: Vec<Vec<Candidate>>, scratch: &Scratch) -> Result<Vec<Candidate>> {
+    let workers = GROUPS_FOR_EACH * thread::available_parallelism().map_or(1, NonZero::get);
+    let (answers, answered) = mpsc::channel();
+    let left = Mutex::new(groups.into_iter().enumerate());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let answers = answers.clone();
+            scope.spawn(move || {
+                while let Some((place, group)) = next() {
+                    // The receiver outlives the threads.
+                    let _ = answers.send((place, ask_group(group, scratch)));
+                }
+            });
+        }
+    });
+    drop(answers);
+    let mut asked: Vec<_> = answered.into_iter().collect();
+    asked.sort_by_key(|(place, _)| *place);
+    let groups = asked.into_iter().map(|(_, group)| group).collect::<Result<Vec<_>>>()?;
+    Ok(groups.into_iter().flatten().collect())
+}
+
+/// Gives the drivers of clusters the answers that the same drivers gave for a single server, where a node answers.
+fn answer_by_others(asked: &mut [Candidate]) {
+    for place in 0..asked.len() {
+        let Candidate { engine, answered_by: Some(other), item, .. } = &asked[place] else { continue };
+        let by_single = asked.iter().find(|known| known.engine == *other && known.item.driver == item.driver);
+        let node = asked.iter().find(|known| known.engine == *engine && known.answered_by.is_none());
+        let (Some(by_single), Some(node)) = (by_single, node) else { continue };
+        let silent = [by_single, node].into_iter().find(|known| known.item.version.is_none());
+        let (version, missing, command) = match silent {
+            Some(Candidate { item, .. }) => (None, item.missing.clone(), item.command.clone()),
+            None => (node.item.version.clone(), None, None),
+        };
+        let item = &mut asked[place].item;
+        (item.version, item.missing, item.command) = (version, missing, command);
+    }
 }
 
 /// The drivers on all builds, in groups: those of a server engine share the server that one thread starts.
 fn groups(engines: &[&Engine], registry: &Registry) -> Result<Vec<Vec<Candidate>>> {
     let mut groups = Vec::new();
     for (place, engine) in engines.iter().enumerate() {
-        let candidates = candidates(place, engine, registry)?;
+        let candidates = candidates(place, engines, registry)?;
         match engine.is_server() {
             true => groups.push(candidates),
             false => groups.extend(candidates.into_iter().map(|candidate| vec![candidate])),
@@ -63,7 +106,9 @@ fn groups(engines: &[&Engine], registry: &Registry) -> Result<Vec<Vec<Candidate>
     Ok(groups)
 }
 
-fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<Candidate>> {
+fn candidates(place: usize, engines: &[&Engine], registry: &Registry) -> Result<Vec<Candidate>> {
+    let engine = engines[place];
+    let single = single(engine, engines);
     let mut candidates = Vec::new();
     let mut drivers: Vec<_> = registry.drivers(&engine.name).collect();
     drivers.sort_by_key(|(_, driver)| !driver.default);
@@ -82,10 +127,18 @@ fn candidates(place: usize, engine: &Engine, registry: &Registry) -> Result<Vec<
             contender.cluster = contender.cluster.map(|shape| ClusterShape { nodes: 1, ..shape });
             let unusual = (index > 0).then(|| build.clone());
             let item = DriverItem::new(usual.label, driver, unusual);
-            candidates.push(Candidate { engine: place, contender, item });
+            let answered_by = single.filter(|_| !driver.default && index == 0);
+            candidates.push(Candidate { engine: place, contender, item, answered_by });
         }
     }
     Ok(candidates)
+}
+
+/// The place of the engine whose single servers are the nodes of a cluster, if it is listed too.
+fn single(engine: &Engine, engines: &[&Engine]) -> Option<usize> {
+    engine.cluster()?;
+    let programs = |engine: &Engine| engine.server()?.start.map(|start| start.programs);
+    engines.iter().position(|other| other.cluster().is_none() && programs(other) == programs(engine))
 }
 
 /// The profile of a cluster whose commits wait for no other node, if there is one: a node that is alone would wait for
@@ -107,7 +160,7 @@ fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candida
     let placement = placement::choose(Some(&cpus), None)?;
     let conduct = TrialOptions { placement, ..TrialOptions::unmeasured(ANSWER_TIMEOUT)? };
     let mut servers = conduct.servers(scratch);
-    for Candidate { contender, item, .. } in &mut group {
+    for Candidate { contender, item, .. } in group.iter_mut().filter(|one| one.answered_by.is_none()) {
         let directory = scratch.trial()?;
         match conduct.ask(contender, probe(contender, directory.path()), &mut servers) {
             Reply::Here(hello) => item.version = Some(hello.engine_version),
