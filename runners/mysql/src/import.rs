@@ -6,8 +6,8 @@ use dyno_protocol::{FieldKind, FileColumn};
 use dyno_runner::server::{Pieces, insert_records, insert_texts};
 use dyno_runner::{Failure, Import, in_transactions, insert_text, quote, whole_number};
 
-use crate::load::Variant;
 use crate::session::Session;
+use crate::variant::Variant;
 
 impl Session {
     /// Imports by the variant.

@@ -10,32 +10,7 @@ use dyno_runner::{
 };
 
 use crate::session::Session;
-
-/// The ways of loading rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
-    /// LOAD DATA LOCAL INFILE.
-    LoadData,
-    /// One prepared insert executed for many rows at once, which MariaDB's protocol has.
-    Array,
-    /// Prepared inserts of many rows each.
-    MultiRow,
-    /// Prepared inserts, one by one.
-    Insert,
-    /// Inserts by a statement's text each.
-    Text,
-}
-
-impl Variant {
-    /// The names of the variants, the usual one first.
-    pub const ALL: [(&str, Variant); 5] = [
-        ("load-data", Variant::LoadData),
-        ("multirow", Variant::MultiRow),
-        ("insert", Variant::Insert),
-        ("text", Variant::Text),
-        ("array", Variant::Array),
-    ];
-}
+use crate::variant::Variant;
 
 impl Rows for Session {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {

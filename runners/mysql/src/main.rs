@@ -8,6 +8,7 @@ mod import;
 mod load;
 mod mix;
 mod session;
+mod variant;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -18,8 +19,8 @@ use dyno_client::mysql::{self, Api};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
 use dyno_runner::server::{Access, Scratch};
 
-use load::Variant;
 use session::Session;
+use variant::Variant;
 
 /// A server as the client library reaches it.
 struct MySql {

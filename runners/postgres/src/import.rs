@@ -10,8 +10,9 @@ use dyno_runner::server::{Client, Pieces, insert_records, insert_texts};
 use dyno_runner::{Extent, Failure, Import, column_list, in_transactions, insert, whole_number};
 use memchr::memchr2;
 
-use crate::load::{PIPELINE, Variant};
+use crate::load::PIPELINE;
 use crate::session::Session;
+use crate::variant::Variant;
 
 /// Bytes that are looked through for what must be escaped, and sent if nothing must be: so they are sent while
 /// they are still in the processor's cache.

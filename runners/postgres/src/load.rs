@@ -12,38 +12,10 @@ use dyno_runner::{
 };
 
 use crate::session::Session;
+use crate::variant::Variant;
 
 /// Rows in a pipeline before their results are read.
 pub const PIPELINE: u64 = 1000;
-
-/// The ways of loading rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
-    /// COPY FROM STDIN.
-    Copy,
-    /// Prepared inserts that do not wait for each other's results.
-    Pipeline,
-    /// Prepared inserts of many rows each.
-    MultiRow,
-    /// Prepared inserts, one by one.
-    Insert,
-    /// Inserts by a statement's text each.
-    Text,
-    /// COPY FROM STDIN into a table that was emptied in the same transaction, WITH FREEZE.
-    Freeze,
-}
-
-impl Variant {
-    /// The names of the variants, the usual one first.
-    pub const ALL: [(&str, Variant); 6] = [
-        ("copy", Variant::Copy),
-        ("pipeline", Variant::Pipeline),
-        ("multirow", Variant::MultiRow),
-        ("insert", Variant::Insert),
-        ("text", Variant::Text),
-        ("freeze", Variant::Freeze),
-    ];
-}
 
 /// Bytes handed to libpq at once in a COPY.
 const BUFFER: usize = 1 << 16;

@@ -7,6 +7,7 @@ mod import;
 mod load;
 mod mix;
 mod session;
+mod variant;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,8 +19,8 @@ use dyno_client::postgres::{self, Api};
 use dyno_protocol::{Hello, Job, PROTOCOL, Server};
 use dyno_runner::server::{Access, Scratch};
 
-use load::Variant;
 use session::Session;
+use variant::Variant;
 
 /// Variables that libpq may read: where it finds a password that the job does not bring.
 const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];

@@ -9,8 +9,8 @@ use dyno_protocol::{MixWork, Value};
 use dyno_runner::server::Client;
 use dyno_runner::{Answer, JobSql, NoStore, SocketWait};
 
-use crate::load::Variant;
 use crate::mix::Statements;
+use crate::variant::Variant;
 
 /// A connection, and the driver's variant.
 pub struct Session {
