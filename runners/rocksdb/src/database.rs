@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::{ptr, slice};
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Result};
+use dyno_protocol::InForce;
 
 use crate::api::{Api, Batch, Db, Family, Iter, Options, ReadOptions, WriteOptions};
+use crate::complaint::complaint;
 use crate::settings::Settings;
 
 /// A database. It must be closed with [`Database::close`]; a trial that failed ends its process.
@@ -29,6 +31,9 @@ pub struct Database {
 unsafe impl Send for Database {}
 // SAFETY: as above.
 unsafe impl Sync for Database {}
+
+/// The property that holds the size of the cache of blocks.
+const CAPACITY: &CStr = c"rocksdb.block-cache-capacity";
 
 /// The file that every database has.
 const CURRENT: &str = "CURRENT";
@@ -109,10 +114,21 @@ impl Database {
         Ok(())
     }
 
-    /// A property that is a number; whether the database has it.
-    pub fn property(&self, name: &CStr, value: &mut u64) -> bool {
-        // SAFETY: the database is open and `value` outlives the call.
-        unsafe { (self.api.property_int)(self.db, name.as_ptr(), value) == 0 }
+    /// The settings in force, as RocksDB says them, by its files in a folder.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn in_force(&self, settings: &Settings, folder: &Path) -> Result<Vec<InForce>> {
+        // SAFETY: the options of writes are there as long as this is.
+        unsafe { settings.in_force(&self.api, self.durable, self.cache_bytes(), folder) }
+    }
+
+    /// The size of the cache of blocks, if the database has one.
+    fn cache_bytes(&self) -> Option<u64> {
+        let mut bytes = 0;
+        // SAFETY: the database is open and `bytes` outlives the call.
+        let code = unsafe { (self.api.property_int)(self.db, CAPACITY.as_ptr(), &mut bytes) };
+        (code == 0).then_some(bytes)
     }
 
     /// The key at which an iterator stands.
@@ -155,7 +171,7 @@ impl Database {
     /// Turns what a call has set into an error.
     #[inline]
     pub fn check(&self, error: *mut c_char) -> Result<()> {
-        if error.is_null() { Ok(()) } else { Err(explain(&self.api, error)) }
+        complaint(&self.api, error)
     }
 }
 
@@ -203,21 +219,4 @@ fn open_all(
     complaint(api, error)?;
     let names = names.into_iter().map(|name| name.to_string_lossy().into_owned());
     Ok((db, names.zip(families).collect()))
-}
-
-/// Turns what a call has set into an error.
-pub fn complaint(api: &Api, error: *mut c_char) -> Result<()> {
-    if error.is_null() { Ok(()) } else { Err(explain(api, error)) }
-}
-
-/// The message of RocksDB.
-#[cold]
-fn explain(api: &Api, error: *mut c_char) -> Error {
-    // SAFETY: the library made the string, which ends in NUL and is freed once.
-    let text = unsafe {
-        let text = CStr::from_ptr(error).to_string_lossy().into_owned();
-        (api.free)(error.cast());
-        text
-    };
-    anyhow!("{text} (RocksDB)")
 }

@@ -9,6 +9,7 @@
 //! `database` is what is open, `store` a store with its operations, `settings` the options, `api` the table of functions.
 
 mod api;
+mod complaint;
 mod database;
 mod settings;
 mod store;
@@ -54,7 +55,7 @@ impl Engine for RocksDb {
             // The driver is the C API, which is the library itself.
             driver_version: version,
             build: BTreeMap::from([("library".to_owned(), vec![library])]),
-            settings: settings.in_force(&database, &job.directory)?,
+            settings: database.in_force(&settings, &job.directory)?,
             read_back: Vec::new(),
         };
         Ok((RocksDb(Arc::new(database)), hello))

@@ -13,16 +13,13 @@ use dyno_protocol::{InForce, ReadBackQuery, Setting};
 use dyno_runner::setting::{in_force, on_off, switch, whole};
 
 use crate::api::{Api, Options, WriteOptions};
-use crate::database::{Database, complaint};
+use crate::complaint::complaint;
 
 /// The name of the files of options, with a number behind.
 const FILE: &str = "OPTIONS-";
 /// The sections of such a file that hold for every store.
 const SECTIONS: [&str; 4] =
     ["[Version]", "[DBOptions]", "[CFOptions \"default\"]", "[TableOptions/BlockBasedTable \"default\"]"];
-/// The property that holds the size of the cache of blocks.
-const CAPACITY: &std::ffi::CStr = c"rocksdb.block-cache-capacity";
-
 /// The settings asked for.
 #[derive(Debug)]
 pub struct Settings {
@@ -111,8 +108,18 @@ impl Settings {
         }
     }
 
-    /// The settings as RocksDB says them.
-    pub fn in_force(&self, database: &Database, folder: &Path) -> Result<Vec<InForce>> {
+    /// The settings as RocksDB says them: the options of `write`, those in the files of a folder, and the size of the
+    /// cache of blocks, in bytes.
+    ///
+    /// # Safety
+    /// The options are there.
+    pub unsafe fn in_force(
+        &self,
+        api: &Api,
+        write: *mut WriteOptions,
+        cache: Option<u64>,
+        folder: &Path,
+    ) -> Result<Vec<InForce>> {
         let options_in_force = options_in_force(folder)?;
         let find = |name: &str| options_in_force.iter().find(|(known, _)| known == name);
         let asked = self.options.iter().map(|setting| setting.name.as_str());
@@ -121,16 +128,12 @@ impl Settings {
         names.dedup();
         let mut list: Vec<InForce> =
             names.into_iter().filter_map(find).map(|(name, value)| in_force(name, value)).collect();
-        let (api, write) = (&database.api, database.durable());
-        let mut cache = 0;
-        // SAFETY: database and options are there and `cache` outlives the call.
+        // SAFETY: as the caller promises.
         unsafe {
             list.push(on_off("sync", (api.writeoptions_get_sync)(write) != 0));
             list.push(on_off("disable_wal", (api.writeoptions_get_disable_WAL)(write) != 0));
-            if database.property(CAPACITY, &mut cache) {
-                list.push(in_force("cache_size", cache));
-            }
         }
+        list.extend(cache.map(|bytes| in_force("cache_size", bytes)));
         // The library has no call that reads it.
         list.extend(self.shard_bits.map(|bits| in_force("num_shard_bits", bits)));
         Ok(list)
