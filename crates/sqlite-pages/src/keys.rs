@@ -143,6 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pairs::signed;
 
     fn merged(sorters: Vec<KeySorter>, threads: usize) -> Vec<Vec<(Option<i64>, i64)>> {
         let parts = KeySorter::merge(sorters, threads).unwrap();
