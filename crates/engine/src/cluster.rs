@@ -41,6 +41,8 @@ pub struct ClusterStart {
     pub catch_up: Vec<String>,
     /// The way in which a replica becomes the leader; `None` where every node is one.
     pub failover: Option<Failover>,
+    /// The way back after all nodes have ended at once; `None` where they start as they did first.
+    pub recovery: Option<ClusterRecovery>,
 }
 
 fn address() -> String {
@@ -71,6 +73,58 @@ pub struct Failover {
     pub promote: Vec<String>,
     /// Executed at the other replicas; `{first}` is the address of the new leader.
     pub follow: Vec<String>,
+}
+
+/// The way back after all nodes have ended at once: the node that came farthest makes the cluster anew, and the others join it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterRecovery {
+    /// The last arguments with which a node writes to its log how far it came, and ends.
+    recover: Vec<String>,
+    /// The words before that in the log. The position is what follows up to a space or the end of the line; the number
+    /// after its first colon says how far the node came.
+    pub position: String,
+    /// Further arguments of each node, with `{position}`.
+    resume: Vec<String>,
+    /// The file by which the first node is allowed to make the cluster.
+    pub permit: Option<NodePermit>,
+}
+
+/// A text in a file of the data folder that another one replaces; where there is no such file, nothing is done.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodePermit {
+    /// The name of the file within the data folder.
+    pub name: String,
+    /// The text that forbids it.
+    pub forbids: String,
+    /// The text that allows it.
+    pub allows: String,
+}
+
+impl ClusterRecovery {
+    /// The last arguments of a node that only says how far it came.
+    pub fn recover_arguments(&self) -> Vec<Argument> {
+        templates(&self.recover)
+    }
+
+    /// The further arguments of a node that came to a position.
+    pub fn resume_arguments(&self, position: &str) -> Vec<Argument> {
+        let filled = |text: &String| Argument::Setting(filled_text(text, &[("position", position)]));
+        self.resume.iter().map(filled).collect()
+    }
+
+    /// The last position in a log, if there is one.
+    pub fn position_in<'a>(&self, log: &'a str) -> Option<&'a str> {
+        let (_, rest) = log.rsplit_once(&self.position)?;
+        rest.split_whitespace().next()
+    }
+
+    /// How far a node came at a position; `None` where it does not know, as with a number below zero.
+    pub fn progress(position: &str) -> Option<u64> {
+        let (_, number) = position.split_once(':')?;
+        number.split(|digit: char| !digit.is_ascii_digit()).next()?.parse().ok()
+    }
 }
 
 /// The addresses that texts of a node name.
@@ -174,6 +228,19 @@ mod tests {
         let text = "nodes = 2\njoined = 'x'\nmember = '{address}=http://{address}:1'";
         let cluster: ClusterStart = toml::from_str(text).unwrap();
         assert_eq!(cluster.members(&["a".to_owned(), "b".to_owned()]), "a=http://a:1,b=http://b:1");
+    }
+
+    #[test]
+    fn a_position_is_found_in_a_log_and_its_number_is_how_far_a_node_came() {
+        let text = "recover = ['--r']\nposition = 'at '\nresume = ['--from={position}']";
+        let recovery: ClusterRecovery = toml::from_str(text).unwrap();
+        let log = "at x:1\n[Note] at 5ee9-bb8d:8204,0-1-9 and\nmore";
+        let position = recovery.position_in(log).unwrap();
+        assert_eq!(position, "5ee9-bb8d:8204,0-1-9");
+        assert_eq!(recovery.resume_arguments(position)[0].to_string(), "--from=5ee9-bb8d:8204,0-1-9");
+        assert_eq!(ClusterRecovery::progress(position), Some(8204));
+        assert_eq!(ClusterRecovery::progress("0000:-1"), None);
+        assert_eq!(recovery.position_in("nothing"), None);
     }
 
     #[test]

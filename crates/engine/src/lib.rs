@@ -35,7 +35,7 @@ mod url;
 
 pub use arguments::Argument;
 pub use cache::CacheKnob;
-pub use cluster::{ClusterStart, NodeFile, NodePlaces};
+pub use cluster::{ClusterRecovery, ClusterStart, Failover, NodeFile, NodePermit, NodePlaces};
 pub use contender::Contender;
 pub use encryption::Encryption;
 pub use engine::{Engine, NamedBuild};

@@ -107,7 +107,7 @@ impl ProofContext {
         let device = match (content, self.storage) {
             (Content::Disk(image), StorageKind::Disk(system)) => {
                 let programs = (system, image);
-                Device::Disk(Disk::new(&self.recorder, programs, fault, place.path(), &self.folder())?)
+                Device::Disk(Disk::new(&self.recorder, programs, fault, (place.path(), &self.folder()), &[])?)
             }
             (Content::Files(tree), StorageKind::Files) => {
                 Device::Files(Files::new(&self.keeper, tree, place.path(), &self.folder())?)

@@ -28,7 +28,10 @@ pub struct ClusterRecord {
     pub clients: u64,
     /// The time that dyno waits after a fault before a replica becomes the leader, in milliseconds.
     pub failover_after_ms: u64,
-    /// The contenders, in the order in which they were named, and then the control.
+    /// The reason why the power of all nodes was not cut, where the machine does not allow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_cuts: Option<String>,
+    /// The contenders, in the order in which they were named, and then the controls.
     pub subjects: Vec<ClusterSubject>,
 }
 
@@ -63,7 +66,7 @@ pub struct ClusterSubject {
     pub why_not: Option<String>,
 }
 
-/// A fault of a node.
+/// A fault of a node, or of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeFault {
@@ -75,12 +78,14 @@ pub enum NodeFault {
     Cable,
     /// Its packets are dropped, which it cannot see.
     Partition,
+    /// The power of all nodes is cut at once: of what they wrote, their disks keep what was flushed.
+    Power,
 }
 
 impl NodeFault {
     /// All of them.
-    pub const ALL: [NodeFault; 4] =
-        [NodeFault::Kill, NodeFault::Pause, NodeFault::Cable, NodeFault::Partition];
+    pub const ALL: [NodeFault; 5] =
+        [NodeFault::Kill, NodeFault::Pause, NodeFault::Cable, NodeFault::Partition, NodeFault::Power];
 
     /// The name, as in tables and options.
     pub fn name(self) -> &'static str {
@@ -89,6 +94,7 @@ impl NodeFault {
             NodeFault::Pause => "pause",
             NodeFault::Cable => "cable",
             NodeFault::Partition => "partition",
+            NodeFault::Power => "power",
         }
     }
 }
@@ -103,11 +109,15 @@ pub struct FaultTry {
     /// When a replica was asked to become the leader, and when it was; absent where every node is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_ms: Option<[u64; 2]>,
+    /// The outage of all nodes, where the fault is that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<PowerOutage>,
     /// When the clients stopped.
     pub end_ms: u64,
     /// Acknowledged commits in each tenth of a second.
     pub tenths: Vec<u32>,
-    /// The longest time after the fault in which no commit was acknowledged, in milliseconds.
+    /// The longest time after the fault in which no commit was acknowledged, in milliseconds; after an outage, from the
+    /// moment on at which the power is back.
     pub stall_ms: u64,
     /// True if commits were acknowledged again after that.
     pub goes_on: bool,
@@ -124,6 +134,9 @@ pub struct FaultTry {
     /// When the first and the last of these were acknowledged, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_between_ms: Option<[u64; 2]>,
+    /// The smallest history that shows a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_by: Option<LostCommit>,
     /// Failed operations that were found all the same.
     pub failed_found: u64,
     /// The nodes that were compared afterwards, counted from 1.
@@ -131,6 +144,43 @@ pub struct FaultTry {
     /// Other faults: nodes that differ, sums that do not agree, a node that does not come back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
+}
+
+/// The outage of all nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PowerOutage {
+    /// The time between the cut of the first disk and that of the last, in microseconds.
+    pub within_us: u64,
+    /// Writes to the disks that no flush had followed, and that are gone.
+    pub writes_gone: u64,
+    /// When all servers had ended, in milliseconds from the first operation on. An answer between the cut and this moment
+    /// may be to a commit that came after the cut: clients are taken not to know.
+    pub ended_ms: u64,
+    /// When the power came back, and when all nodes were ready again.
+    pub back_ms: [u64; 2],
+    /// The node that began the cluster again, counted from 1.
+    pub began: u32,
+}
+
+/// The smallest history that shows a loss: one commit that was acknowledged, the fault, and reads that do not return it. It is
+/// the lost commit that was acknowledged first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LostCommit {
+    /// The client, counted from 1.
+    pub client: u64,
+    /// The commit, as the rows have it.
+    pub commit: u64,
+    /// The node that acknowledged it, counted from 1.
+    pub node: u32,
+    /// When its first statement was sent, in milliseconds from the first operation on.
+    pub sent_ms: u64,
+    /// When it was acknowledged.
+    pub acknowledged_ms: u64,
+    /// The nodes that were read afterwards and do not have it, counted from 1.
+    pub gone_at: Vec<u32>,
+    /// The last commit of the same client that is there, if any is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_there: Option<u64>,
 }
 
 /// The delay of reads at a node: a commit is acknowledged at the first node, and read here in a loop.

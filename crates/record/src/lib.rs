@@ -51,7 +51,10 @@ pub use budget::{StatementPlan, TimeBudget};
 pub use calibration::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration};
 pub use circumstances::Circumstances;
 pub use class::{CacheClass, Class, Commits};
-pub use cluster::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, FaultTry, NodeFault, NodeStaleness};
+pub use cluster::{
+    CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, FaultTry, LostCommit, NodeFault, NodeStaleness,
+    PowerOutage,
+};
 pub use columns::{Column, Sums, rows_per_chunk};
 pub use contender::{ClusterShape, ContenderRecord, OwnCache, Reach};
 pub use content::{Content, Executed, Program};

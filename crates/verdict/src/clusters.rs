@@ -1,6 +1,6 @@
 //! The observations of `dyno prove` on clusters, held against what each contender's settings promise.
 
-use dyno_record::{ClusterRecord, ClusterSubject, FaultTry, NodeFault};
+use dyno_record::{ClusterRecord, ClusterSubject, FaultTry, Level, NodeFault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,10 @@ pub struct FaultJudgement {
     pub stall_ms: Option<f64>,
     /// The median rates of acknowledged commits a second, before the fault and in the last second.
     pub rates: [f64; 2],
+    /// True if the settings promise that commits survive such faults: the loss of a node, or of the power of all. Absent
+    /// where the settings are not known.
+    #[serde(default)]
+    pub promises: Option<bool>,
     /// True if it disproves what the settings promise.
     pub disproves: bool,
 }
@@ -56,12 +60,16 @@ pub struct FaultJudgement {
 pub fn judge_clusters(record: ClusterRecord) -> ClusterVerdict {
     let subjects: Vec<ClusterJudgement> = record.subjects.iter().map(judge).collect();
     let behaved = |(subject, judged): (&ClusterSubject, &ClusterJudgement)| {
-        subject.notices_loss != Some(false)
-            && (!subject.is_control || judged.faults.iter().any(|fault| fault.lost > 0))
+        subject.notices_loss != Some(false) && (!subject.is_control || loses_by_all(judged))
     };
     let is_sound = record.subjects.iter().zip(&subjects).all(behaved);
     let is_complete = record.subjects.iter().all(|subject| subject.why_not.is_none());
     ClusterVerdict { record, subjects, is_sound, is_complete }
+}
+
+/// True if a control lost commits by each fault that it was tried with, and it was tried.
+fn loses_by_all(judged: &ClusterJudgement) -> bool {
+    !judged.faults.is_empty() && judged.faults.iter().all(|fault| fault.lost > 0)
 }
 
 fn judge(subject: &ClusterSubject) -> ClusterJudgement {
@@ -69,12 +77,17 @@ fn judge(subject: &ClusterSubject) -> ClusterJudgement {
     let promises = nodes.map(|nodes| nodes.lost > 0);
     let of = |fault| {
         let tries: Vec<&FaultTry> = subject.tries.iter().filter(|tried| tried.fault == fault).collect();
-        (!tries.is_empty()).then(|| judge_fault(fault, &tries, promises == Some(true)))
+        let promises = match fault {
+            // All nodes come back, each with what its disk kept.
+            NodeFault::Power => subject.promised.as_ref().map(|promised| promised.level == Level::PowerLoss),
+            _ => promises,
+        };
+        (!tries.is_empty()).then(|| judge_fault(fault, &tries, promises))
     };
     ClusterJudgement { promises, faults: NodeFault::ALL.into_iter().filter_map(of).collect() }
 }
 
-fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: bool) -> FaultJudgement {
+fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) -> FaultJudgement {
     let count = |is: &dyn Fn(&FaultTry) -> bool| tries.iter().filter(|tried| is(tried)).count() as u64;
     let (tried, lost) = (tries.len() as u64, count(&|tried| tried.lost > 0));
     let troubled = count(&|tried| !tried.troubles.is_empty() || tried.failed_found > 0);
@@ -91,7 +104,8 @@ fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: bool) -> FaultJu
         at_most: share(tried, lost).map_or(1.0, |interval| interval.high),
         stall_ms: tries.iter().all(|tried| tried.goes_on).then(|| median(&stalls)).flatten(),
         rates: [middle(rate_before), middle(rate_after)],
-        disproves: promises && lost > 0,
+        promises,
+        disproves: promises == Some(true) && lost > 0,
     }
 }
 
@@ -118,7 +132,7 @@ fn per_second(tenths: &[u32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use dyno_record::{Level, NodeLoss, Safety, Standing};
+    use dyno_record::{NodeLoss, Safety, Standing};
 
     use super::*;
 
@@ -127,6 +141,7 @@ mod tests {
             fault: NodeFault::Kill,
             at_ms: 1000,
             failover_ms: None,
+            outage: None,
             end_ms: 3000,
             tenths: [vec![50; 10], vec![0; 5], vec![30; 15], vec![1]].concat(),
             stall_ms: 500,
@@ -137,6 +152,7 @@ mod tests {
             unknown_found: 0,
             lost,
             lost_between_ms: None,
+            shown_by: None,
             failed_found: 0,
             compared: vec![2, 3],
             troubles: Vec::new(),
@@ -181,6 +197,22 @@ mod tests {
     }
 
     #[test]
+    fn power_at_all_nodes_is_held_against_the_level_and_not_against_the_nodes_that_may_be_lost() {
+        let of = |level, survives| {
+            let mut given = subject(survives, &[2]);
+            given.tries[0].fault = NodeFault::Power;
+            if let Some(promised) = &mut given.promised {
+                promised.level = level;
+            }
+            let fault = &verdict(vec![given]).subjects[0].faults[0];
+            (fault.promises, fault.disproves)
+        };
+        assert_eq!(of(Level::PowerLoss, 0), (Some(true), true));
+        assert_eq!(of(Level::None, 1), (Some(false), false));
+        assert_eq!(of(Level::ProcessCrash, 1), (Some(false), false));
+    }
+
+    #[test]
     fn commits_that_do_not_come_back_have_no_time() {
         let mut given = subject(1, &[0, 0]);
         given.tries[1].goes_on = false;
@@ -192,6 +224,9 @@ mod tests {
         let control = |lost| ClusterSubject { is_control: true, ..subject(0, &[lost]) };
         assert!(verdict(vec![subject(1, &[0]), control(5)]).is_sound);
         assert!(!verdict(vec![subject(1, &[0]), control(0)]).is_sound);
+        let mut half = control(5);
+        half.tries.push(FaultTry { fault: NodeFault::Power, ..tried(0) });
+        assert!(!verdict(vec![subject(1, &[0]), half]).is_sound);
         let blind = ClusterSubject { notices_loss: Some(false), ..subject(1, &[0]) };
         assert!(!verdict(vec![blind]).is_sound);
         let stopped = ClusterSubject { why_not: Some("it does not start".into()), ..subject(1, &[]) };

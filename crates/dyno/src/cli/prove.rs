@@ -29,7 +29,7 @@ pub enum DiskFileSystem {
     Btrfs,
 }
 
-/// A fault of a node of a cluster.
+/// A fault of a node of a cluster, or of all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FaultArg {
     /// All its processes are killed
@@ -40,6 +40,8 @@ pub enum FaultArg {
     Cable,
     /// Its packets are dropped, which it cannot see
     Partition,
+    /// The power of all nodes is cut at once
+    Power,
 }
 
 impl From<FaultArg> for NodeFault {
@@ -49,6 +51,7 @@ impl From<FaultArg> for NodeFault {
             FaultArg::Pause => NodeFault::Pause,
             FaultArg::Cable => NodeFault::Cable,
             FaultArg::Partition => NodeFault::Partition,
+            FaultArg::Power => NodeFault::Power,
         }
     }
 }

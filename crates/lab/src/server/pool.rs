@@ -101,7 +101,9 @@ impl ServerPool {
                 let memory = asked.saturating_add(OVERHEAD) * nodes;
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);
-                let order = ClusterOrder { installation, settings, key, shape, place, placement, interrupts };
+                let places = &[];
+                let order =
+                    ClusterOrder { installation, settings, key, shape, place, places, placement, interrupts };
                 let cluster = Cluster::start(order)?;
                 PooledServer {
                     installation: installation.clone(),

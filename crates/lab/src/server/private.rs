@@ -4,6 +4,7 @@
 //! folder that no other user may enter, and no network. Whether dyno ends it, fails, or is killed: it does
 //! not outlive dyno, and neither does its socket.
 
+mod again;
 mod starting;
 
 use std::fs;
@@ -21,15 +22,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-use super::account::Account;
 use super::cluster::node::ClusterNode;
 use super::folders::Folders;
 use super::installation::Installation;
 use super::process::{self, describe};
 use super::protocol;
 use super::segments::Segments;
+use starting::start;
 pub use starting::{FirstData, Seed, ServerOrder};
-use starting::{launch, start};
 
 /// The time limit until a server accepts connections: one with large files or much memory has
 /// them to make first.
@@ -133,40 +133,14 @@ impl PrivateServer {
             .with_context(|| format!("cannot start a private server of {name} on its data"))
     }
 
-    /// Stops the server and starts it again on the same data, with settings and a key that may be others.
-    ///
-    /// # Errors
-    /// As for [`PrivateServer::start`]; the server is then stopped, and may be started once more.
-    pub fn restart(
-        &mut self,
-        installation: &Installation,
-        settings: &[Setting],
-        key: Option<&Secret>,
-        placement: &Placement,
-    ) -> Result<()> {
-        self.stop();
-        self.segments = None;
-        let account = Account::for_server(&self.how.account)?;
-        let node = self.node.as_ref().zip(self.how.cluster.as_ref());
-        self.node = node.map(|(node, cluster)| node.returning(cluster));
-        let interrupts = self.interrupts.clone();
-        let order = ServerOrder {
-            installation,
-            settings,
-            key,
-            placement,
-            interrupts: &interrupts,
-            node: self.node.as_ref(),
-        };
-        self.child = launch(order, &account, &self.folders)?;
-        self.ended = None;
-        self.guard = Guard::watch(self.child.id(), self.how.death, &self.folders.all())?;
-        self.wait_until_ready()
-    }
-
     /// The folder that holds everything of the server.
     pub fn folder(&self) -> &Path {
         self.folders.whole()
+    }
+
+    /// Its part in a cluster.
+    pub fn node(&self) -> Option<&ClusterNode> {
+        self.node.as_ref()
     }
 
     /// The needs of its engine's servers as nodes of a cluster.

@@ -127,7 +127,13 @@ mod tests {
 
     #[test]
     fn what_clients_know_is_held_against_what_is_there() {
-        let attempt = |commit, knowledge| ClientAttempt { commit, at: Duration::ZERO, knowledge };
+        let attempt = |commit, knowledge| ClientAttempt {
+            commit,
+            node: 0,
+            sent: Duration::ZERO,
+            at: Duration::ZERO,
+            knowledge,
+        };
         let attempts = [
             attempt(1, Knowledge::Acknowledged),
             attempt(2, Knowledge::Acknowledged),

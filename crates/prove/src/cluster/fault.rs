@@ -1,16 +1,18 @@
-//! A fault of the node that clients work with, the fail-over where there is a leader, and the way back.
+//! A fault of the node that clients work with or of all, the fail-over where there is a leader, and the way back.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use dyno_engine::{ClusterStart, NodePlaces};
+use dyno_engine::{ClusterStart, Failover, NodePlaces};
 use dyno_lab::server::{Cluster, ClusterNetwork, ClusterOrder};
 use dyno_protocol::{Server, Value};
 use dyno_record::NodeFault;
 
+use super::disks::NodeDisks;
 use super::link::{ClientLibrary, NodeLink};
 use super::load::ClientLoad;
+use super::outage::OutageCourse;
 use crate::subject::data;
 
 /// The time after a fault at which dyno makes a replica the leader, as a program that watches the leader would.
@@ -38,6 +40,8 @@ pub struct Faulty<'a> {
     pub start: &'a ClusterStart,
     /// The order by which it was started.
     pub order: ClusterOrder<'a>,
+    /// The disks of its nodes, where their power is to be cut. After the cluster: it is on them.
+    pub disks: Option<NodeDisks>,
 }
 
 /// When what happened.
@@ -47,13 +51,15 @@ pub struct FaultCourse {
     pub fault_at: Duration,
     /// When a replica was asked to become the leader, and when it was.
     pub failover: Option<[Duration; 2]>,
+    /// The outage of all nodes, where the fault is that.
+    pub outage: Option<OutageCourse>,
     /// The node that leads afterwards.
     pub leader: usize,
     /// The end of the load.
     pub end: Duration,
 }
 
-impl Faulty<'_> {
+impl<'a> Faulty<'a> {
     /// Lets the fault come while clients work, makes a replica the leader where there is one, and waits until commits
     /// have been acknowledged again for a while.
     ///
@@ -70,10 +76,14 @@ impl Faulty<'_> {
         if load.last().is_zero() {
             bail!("no commit was acknowledged in {} ms before the fault", wait.as_millis());
         }
+        if self.fault == NodeFault::Power {
+            self.await_acknowledgement(load)?;
+        }
         let fault_at = load.elapsed();
-        self.inflict()?;
-        let mut course = FaultCourse { fault_at, failover: None, leader: VICTIM, end: fault_at };
-        if let Some(failover) = &self.start.failover {
+        let outage = self.inflict(load)?;
+        let leader = outage.map_or(VICTIM, |outage| outage.began);
+        let mut course = FaultCourse { fault_at, failover: None, outage, leader, end: fault_at };
+        if let Some(failover) = self.failover() {
             self.sleep(FAILOVER_AFTER)?;
             let begun = load.elapsed();
             let leader = farthest(library, nodes, &failover.position)?;
@@ -85,6 +95,18 @@ impl Faulty<'_> {
         self.await_commits(load)?;
         course.end = load.elapsed();
         Ok(course)
+    }
+
+    /// Waits until the next commit is acknowledged: a cut right after that finds it least prepared.
+    fn await_acknowledgement(&self, load: &ClientLoad) -> Result<()> {
+        let (before, deadline) = (load.last(), Instant::now() + LONGEST);
+        while load.last() == before {
+            if Instant::now() > deadline {
+                bail!("no commit was acknowledged for {} s before the fault", LONGEST.as_secs());
+            }
+            self.sleep(Duration::from_millis(1))?;
+        }
+        Ok(())
     }
 
     /// Makes a replica the leader.
@@ -162,14 +184,20 @@ impl Faulty<'_> {
         Ok(())
     }
 
-    fn inflict(&mut self) -> Result<()> {
+    /// The way in which a replica becomes the leader, if there is one and the fault leaves replicas.
+    fn failover(&self) -> Option<&'a Failover> {
+        self.start.failover.as_ref().filter(|_| self.fault != NodeFault::Power)
+    }
+
+    fn inflict(&mut self, load: &ClientLoad) -> Result<Option<OutageCourse>> {
         match self.fault {
+            NodeFault::Power => return self.lose_power(load).map(Some),
             NodeFault::Kill => self.cluster.server(VICTIM).kill(),
             NodeFault::Pause => self.cluster.server(VICTIM).pause()?,
             NodeFault::Cable => self.cluster.network()?.pull_cable(VICTIM)?,
             NodeFault::Partition => self.cluster.network()?.cut_off(VICTIM)?,
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Ends the fault. A leader that was replaced is killed instead: it would go on with another history.
@@ -177,12 +205,12 @@ impl Faulty<'_> {
     /// # Errors
     /// The network cannot be repaired.
     pub fn end_fault(&mut self) -> Result<()> {
-        if self.start.failover.is_some() {
+        if self.failover().is_some() {
             self.cluster.server(VICTIM).kill();
             return Ok(());
         }
         match self.fault {
-            NodeFault::Kill => Ok(()),
+            NodeFault::Kill | NodeFault::Power => Ok(()),
             NodeFault::Pause => {
                 self.cluster.server(VICTIM).go_on();
                 Ok(())
@@ -196,8 +224,12 @@ impl Faulty<'_> {
     /// # Errors
     /// The node does not start.
     pub fn heal(&mut self, course: &FaultCourse) -> Result<Vec<usize>> {
+        if self.fault == NodeFault::Power {
+            let others = (0..self.cluster.nodes()).filter(|node| *node != course.leader);
+            return Ok([course.leader].into_iter().chain(others).collect());
+        }
         let others = (0..self.cluster.nodes()).filter(|node| *node != VICTIM);
-        if self.start.failover.is_some() {
+        if self.failover().is_some() {
             let others = others.filter(|node| *node != course.leader);
             return Ok([course.leader].into_iter().chain(others).collect());
         }

@@ -33,6 +33,10 @@ pub enum Knowledge {
 pub struct ClientAttempt {
     /// Its number.
     pub commit: u64,
+    /// The node that the client worked with.
+    pub node: usize,
+    /// When its first statement was sent, from the beginning of the load on.
+    pub sent: Duration,
     /// When the client knew what it knows, from the beginning of the load on.
     pub at: Duration,
     /// Its knowledge.
@@ -70,6 +74,8 @@ pub struct ClientLoad {
     /// The node where clients begin, or the leader.
     leader: Arc<AtomicUsize>,
     stops: AtomicBool,
+    /// True while clients do not connect.
+    is_away: AtomicBool,
     /// When the last commit was acknowledged, in nanoseconds from the beginning on.
     last: AtomicU64,
     begin: Instant,
@@ -85,6 +91,7 @@ impl ClientLoad {
             ways,
             leader: Arc::default(),
             stops: AtomicBool::new(false),
+            is_away: AtomicBool::new(false),
             last: AtomicU64::new(0),
             begin: Instant::now(),
             attempts: Mutex::new(Vec::new()),
@@ -106,6 +113,11 @@ impl ClientLoad {
         self.leader.store(node, Ordering::Relaxed);
     }
 
+    /// Keeps clients that have lost their connections from new ones, or lets them connect again.
+    pub fn keep_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::Relaxed);
+    }
+
     /// Ends the clients after their statements.
     pub fn stop(&self) {
         self.stops.store(true, Ordering::Relaxed);
@@ -123,11 +135,15 @@ impl ClientLoad {
         let mut number = client * data::CLIENT;
         let (mut moves, mut own) = (0, Vec::new());
         while !self.stops.load(Ordering::Relaxed) {
+            if self.is_away.load(Ordering::Relaxed) {
+                thread::sleep(RECONNECT);
+                continue;
+            }
             let leader = Leader::of(&self.leader);
             patience::end_with(&leader);
             let node = self.ways.node(self.nodes.len(), leader.node(), client as usize, moves);
             match NodeLink::try_enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
-                Ok(link) => self.commit_on(&link, &leader, &mut number, &mut own),
+                Ok(link) => self.commit_on((&link, node), &leader, &mut number, &mut own),
                 Err(_) => thread::sleep(RECONNECT),
             }
             moves += 1;
@@ -136,15 +152,22 @@ impl ClientLoad {
     }
 
     /// Makes commits on a connection until it is lost, another node leads, or the load stops.
-    fn commit_on(&self, link: &NodeLink, leader: &Leader, number: &mut u64, own: &mut Vec<ClientAttempt>) {
+    fn commit_on(
+        &self,
+        (link, node): (&NodeLink, usize),
+        leader: &Leader,
+        number: &mut u64,
+        own: &mut Vec<ClientAttempt>,
+    ) {
         while !self.stops.load(Ordering::Relaxed) && !leader.is_replaced() {
             *number += 1;
+            let sent = self.begin.elapsed();
             let (knowledge, is_open) = commit(link, *number);
             let at = self.begin.elapsed();
             if knowledge == Knowledge::Acknowledged {
                 self.last.fetch_max(at.as_nanos() as u64, Ordering::Relaxed);
             }
-            own.push(ClientAttempt { commit: *number, at, knowledge });
+            own.push(ClientAttempt { commit: *number, node, sent, at, knowledge });
             if !is_open {
                 return;
             }

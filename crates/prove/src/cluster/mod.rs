@@ -1,12 +1,16 @@
-//! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost, and afterwards
-//! every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict` judges them.
+//! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost or all lose their
+//! power, and afterwards every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict` judges them.
 
 mod check;
+mod disks;
 mod fault;
 mod link;
 mod load;
+mod loss;
+mod outage;
 mod patience;
 mod probe;
+mod series;
 mod staleness;
 
 use std::path::Path;
@@ -22,7 +26,9 @@ use dyno_record::{ClusterShape, ClusterSubject, FaultTry, NodeFault, Placement, 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+use crate::context::ProofContext;
 use crate::subject::{DATABASE, data};
+use disks::NodeDisks;
 use fault::{FaultCourse, Faulty};
 use link::{ClientLibrary, NodeLink};
 use load::{ClientAttempt, ClientLoad, ClientWays, Knowledge};
@@ -34,8 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The time that clients work before a fault, and the part of it that is drawn.
 const BEFORE: Duration = Duration::from_millis(1500);
 const DRAWN: Duration = Duration::from_millis(1000);
-/// The length of a part of the series of acknowledged commits.
-const TENTH: Duration = Duration::from_millis(100);
 
 /// A contender that is a cluster.
 pub struct ClusterOnTrial<'a> {
@@ -47,6 +51,8 @@ pub struct ClusterOnTrial<'a> {
     pub clients: u64,
     /// A folder for the nodes.
     pub place: &'a Path,
+    /// The place of disks whose power is cut; `None` where the machine has none, or no power is cut.
+    pub power: Option<&'a ProofContext>,
     /// The placement of the nodes.
     pub placement: &'a Placement,
     /// By which all of it is ended.
@@ -72,8 +78,14 @@ impl ClusterOnTrial<'_> {
     /// # Errors
     /// The cluster cannot be started, the fault cannot be made, or no node answers afterwards.
     pub fn try_fault(&self, fault: NodeFault, wait: Duration, subject: &mut ClusterSubject) -> Result<()> {
-        let mut faulty =
-            Faulty { cluster: self.start()?, fault, start: self.cluster_start()?, order: self.order() };
+        let disks = match fault {
+            NodeFault::Power => Some(self.disks()?),
+            _ => None,
+        };
+        let places = disks.as_ref().map_or_else(Vec::new, NodeDisks::folders);
+        let order = ClusterOrder { places: &places, ..self.order() };
+        let cluster = Cluster::start(order)?;
+        let mut faulty = Faulty { cluster, fault, start: self.cluster_start()?, order, disks };
         let library = self.library()?;
         let nodes = addresses(&faulty.cluster);
         self.prepare(&library, &nodes)?;
@@ -92,12 +104,17 @@ impl ClusterOnTrial<'_> {
             let _ = clients.into_iter().map(|client| client.join()).collect::<Vec<_>>();
             healed.and(course)
         })?;
-        let attempts = load.attempts();
+        let mut attempts = load.attempts();
+        if let Some(outage) = &course.outage {
+            outage.doubt(course.fault_at, &mut attempts);
+        }
         let compared = faulty.heal(&course)?;
         let (contents, differences) = check::compare(&library, &nodes, &compared)?;
         let mut finding = check::judge(contents, &attempts);
         finding.troubles.extend(differences);
-        subject.tries.push(describe(fault, &course, &attempts, &finding, &compared));
+        let mut tried = describe(fault, &course, &attempts, &finding, &compared);
+        tried.shown_by = loss::smallest((&library, &nodes, &compared), &attempts, &finding.lost);
+        subject.tries.push(tried);
         if subject.notices_loss.is_none() {
             subject.notices_loss = Some(check::notices_loss(&library, &nodes[compared[0]], &attempts)?);
         }
@@ -111,6 +128,7 @@ impl ClusterOnTrial<'_> {
             key: None,
             shape: self.contender.cluster,
             place: self.place,
+            places: &[],
             placement: self.placement,
             interrupts: self.interrupts,
         }
@@ -118,6 +136,13 @@ impl ClusterOnTrial<'_> {
 
     fn start(&self) -> Result<Cluster> {
         Cluster::start(self.order())
+    }
+
+    /// A disk for each node.
+    fn disks(&self) -> Result<NodeDisks> {
+        let context = self.power.context("there is no place for disks whose power can be cut")?;
+        let shape = self.contender.cluster.context("it is one server and no cluster")?;
+        NodeDisks::new(context, shape.nodes as usize)
     }
 
     fn cluster_start(&self) -> Result<&ClusterStart> {
@@ -179,15 +204,17 @@ fn describe(
         .filter(|attempt| attempt.knowledge == Knowledge::Acknowledged)
         .map(|attempt| attempt.at)
         .collect();
-    let (stall, goes_on) = stall(&acknowledged, course.fault_at, course.end);
+    let from = course.outage.map_or(course.fault_at, |outage| outage.back[0]);
+    let (stall, goes_on) = series::stall(&acknowledged, from, course.end);
     let lost_at = attempts.iter().filter(|attempt| finding.lost.contains(&attempt.commit));
     let lost_at: Vec<u64> = lost_at.map(|attempt| millis(attempt.at)).collect();
     FaultTry {
         fault,
         at_ms: millis(course.fault_at),
         failover_ms: course.failover.map(|times| times.map(millis)),
+        outage: course.outage.map(|outage| outage.record()),
         end_ms: millis(course.end),
-        tenths: tenths(&acknowledged, course.end),
+        tenths: series::tenths(&acknowledged, course.end),
         stall_ms: millis(stall),
         goes_on,
         acknowledged: acknowledged.len() as u64,
@@ -196,6 +223,7 @@ fn describe(
         unknown_found: finding.unknown_found,
         lost: finding.lost.len() as u64,
         lost_between_ms: lost_at.first().copied().zip(lost_at.last().copied()).map(<[u64; 2]>::from),
+        shown_by: None,
         failed_found: finding.failed_found,
         compared: compared.iter().map(|node| *node as u32 + 1).collect(),
         troubles: finding.troubles.clone(),
@@ -204,31 +232,6 @@ fn describe(
 
 fn millis(time: Duration) -> u64 {
     time.as_millis() as u64
-}
-
-/// Acknowledged commits by tenths of a second.
-fn tenths(acknowledged: &[Duration], end: Duration) -> Vec<u32> {
-    let place = |at: Duration| (at.as_nanos() / TENTH.as_nanos()) as usize;
-    let mut tenths = vec![0; place(end) + 1];
-    for at in acknowledged {
-        if let Some(count) = tenths.get_mut(place(*at)) {
-            *count += 1;
-        }
-    }
-    tenths
-}
-
-/// The longest time from a fault on in which nothing was acknowledged, and whether something was after it. The
-/// acknowledgements are sorted.
-fn stall(acknowledged: &[Duration], fault_at: Duration, end: Duration) -> (Duration, bool) {
-    let mut last = fault_at;
-    let mut longest = (Duration::ZERO, true);
-    for &at in acknowledged.iter().filter(|at| **at >= fault_at) {
-        longest = longest.max((at - last, true));
-        last = at;
-    }
-    let rest = end.saturating_sub(last);
-    if rest > longest.0 { (rest, false) } else { longest }
 }
 
 /// The times that clients work before each fault, drawn by a seed.
@@ -243,30 +246,4 @@ pub fn waits(seed: u64) -> impl Iterator<Item = Duration> {
 /// It cannot, with what to install.
 pub fn check_library(speaks: Protocol) -> Result<()> {
     ClientLibrary::load(speaks).map(drop)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ms(times: &[u64]) -> Vec<Duration> {
-        times.iter().map(|&time| Duration::from_millis(time)).collect()
-    }
-
-    #[test]
-    fn a_stall_is_the_longest_silence_after_the_fault() {
-        let of = |times: &[u64], end| {
-            let (stall, goes_on) = stall(&ms(times), Duration::from_millis(100), Duration::from_millis(end));
-            (stall.as_millis(), goes_on)
-        };
-        // Silence before the fault does not count.
-        assert_eq!(of(&[10, 120, 150, 400, 410], 450), (250, true));
-        assert_eq!(of(&[10, 120], 5000), (4880, false));
-        assert_eq!(of(&[10], 500), (400, false));
-    }
-
-    #[test]
-    fn acknowledgements_are_counted_by_tenths_of_a_second() {
-        assert_eq!(tenths(&ms(&[0, 99, 100, 350]), Duration::from_millis(399)), [2, 1, 0, 1]);
-    }
 }

@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::content::Content;
 use crate::history::History;
-pub use states::{KeptWrites, Replay, unflushed};
+pub use states::{KeptWrites, Replay, durable, unflushed};
 
 /// One state after a cut.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -73,7 +73,7 @@ const SECTORS: [usize; 2] = [512, 4096];
 /// The entries before a place that may be lost: no flush followed before it, or none of what they changed.
 pub fn unflushed(entries: &[Entry], place: usize) -> Vec<usize> {
     let (mut pending, mut synced) = (Vec::new(), HashSet::new());
-    for index in (flushed(entries, place)..place).rev() {
+    for index in (durable(entries, place)..place).rev() {
         let is_pending = match &entries[index] {
             Entry::Write { .. } => true,
             Entry::File(Op::Sync(node)) => {
@@ -90,7 +90,7 @@ pub fn unflushed(entries: &[Entry], place: usize) -> Vec<usize> {
 }
 
 /// The number of entries, from the first, that a flush before a position made durable.
-fn flushed(entries: &[Entry], place: usize) -> usize {
+pub fn durable(entries: &[Entry], place: usize) -> usize {
     entries[..place].iter().rposition(|entry| *entry == Entry::Flush).map_or(0, |index| index + 1)
 }
 
@@ -167,7 +167,7 @@ impl<'a> Replay<'a> {
 
     /// The disk after a cut, whose place is not before that of the last one.
     pub fn content(&mut self, cut: &Cut) -> Content {
-        let flushed = flushed(self.entries, cut.place).max(self.done);
+        let flushed = durable(self.entries, cut.place).max(self.done);
         for entry in &self.entries[self.done..flushed] {
             self.content.apply(entry);
         }

@@ -41,6 +41,7 @@ pub struct Disk {
 
 impl Disk {
     /// Makes a disk with this content in `place`, a new folder in memory, and mounts the file system on it on `folder`.
+    /// `others` are the mount points of other disks ([`Disk::mounts`]).
     ///
     /// Must be called by a thread that outlives it: the kernel kills the recorder when that ends.
     ///
@@ -50,17 +51,23 @@ impl Disk {
         program: &Program,
         (system, content): (System, &Image),
         fault: Option<Fault>,
-        place: &Path,
-        folder: &Path,
+        (place, folder): (&Path, &Path),
+        others: &[PathBuf],
     ) -> Result<Disk> {
         let (file, log) = (place.join("disk"), place.join("log"));
         let write = || content.write(&File::create_new(&file)?);
         write().with_context(|| format!("cannot write the disk {}", file.display()))?;
         let arguments = (file.as_path(), fault.map(|fault| fault.to_string()));
-        let served = Served::new(program, place.join("served"), log, "", arguments)?;
+        let served = Served::new(program, place.join("served"), log, "", arguments, others)?;
         let mut disk = Disk { mounted: None, served };
         disk.mounted = Some(Mounted::new(system, &disk.served.folder().join(recorder::DISK), folder, place)?);
         Ok(disk)
+    }
+
+    /// Its mount points.
+    pub fn mounts(&self) -> Vec<PathBuf> {
+        let upper = self.mounted.as_ref().map(|mounted| mounted.folder().to_owned());
+        upper.into_iter().chain([self.served.folder().to_owned()]).collect()
     }
 
     /// The folder of its files.

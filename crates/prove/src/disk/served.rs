@@ -32,7 +32,8 @@ pub struct Served {
 
 impl Served {
     /// Mounts it on a folder and starts its process, which gets the arguments `before` and `after` the log's path, and
-    /// the connection as its standard input. `options` are further ones of the mount.
+    /// the connection as its standard input. `options` are further ones of the mount. `others` are the mount points of
+    /// other recorded disks, which the process is not to hold: they could not be unmounted before it ended.
     ///
     /// # Errors
     /// The system allows no FUSE or no mounts.
@@ -42,6 +43,7 @@ impl Served {
         log: PathBuf,
         options: &str,
         (before, after): (&Path, Option<String>),
+        others: &[PathBuf],
     ) -> Result<Served> {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let connection = File::options().read(true).write(true).open(FUSE);
@@ -53,7 +55,7 @@ impl Served {
             .context("cannot mount the recorder's files")?;
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).arg(before).arg(&log).args(after);
-        let process = start(command, connection, &folder).inspect_err(|_| {
+        let process = start(command, connection, &folder, others).inspect_err(|_| {
             let _ = umount2(&folder, MntFlags::MNT_DETACH);
         })?;
         Ok(Served { process, folder, log })
@@ -104,19 +106,24 @@ impl Drop for Served {
 }
 
 /// Starts the process, whose standard input is the connection.
-fn start(mut command: Command, connection: File, served: &Path) -> Result<Child> {
+fn start(mut command: Command, connection: File, served: &Path, others: &[PathBuf]) -> Result<Child> {
     command.stdin(Stdio::from(connection)).stdout(Stdio::null()).current_dir("/");
     // An interrupt from the terminal is for dyno.
     command.process_group(0);
     let parent = nix::unistd::getpid();
-    let served = CString::new(served.as_os_str().as_bytes()).context("the folder's name has a zero in it")?;
-    // SAFETY: between fork and exec, system calls on plain numbers and on a text that was made before.
+    let held = [served].into_iter().chain(others.iter().map(PathBuf::as_path));
+    let held: Result<Vec<CString>, _> =
+        held.map(|folder| CString::new(folder.as_os_str().as_bytes())).collect();
+    let held = held.context("the folder's name has a zero in it")?;
+    // SAFETY: between fork and exec, system calls on plain numbers and on texts that were made before.
     unsafe {
         command.pre_exec(move || {
             // It must hold neither its own mount nor those that will be made upon it: when all is killed at once, they
             // could then wait for their last holder, and that for them.
             nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?;
-            umount2(served.as_c_str(), MntFlags::MNT_DETACH)?;
+            for folder in &held {
+                umount2(folder.as_c_str(), MntFlags::MNT_DETACH)?;
+            }
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
             match nix::unistd::getppid() == parent {
                 true => Ok(()),

@@ -39,7 +39,7 @@ impl Files {
         let (before, log) = (place.join("before"), place.join("log"));
         std::fs::create_dir(&before)?;
         content.put_into(&before)?;
-        Ok(Files(Served::new(program, folder.to_owned(), log, OPTIONS, (&before, None))?))
+        Ok(Files(Served::new(program, folder.to_owned(), log, OPTIONS, (&before, None), &[])?))
     }
 
     /// The folder of the files.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use csv::WriterBuilder;
 use dyno_record::ClusterSubject;
-use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
+use dyno_verdict::{ClusterVerdict, FaultJudgement};
 
 use crate::csv_column::{Column, Field};
 
@@ -16,7 +16,7 @@ pub fn render(verdict: &ClusterVerdict) -> Result<String> {
     let mut is_first = true;
     for (subject, judged) in verdict.record.subjects.iter().zip(&verdict.subjects) {
         for fault in &judged.faults {
-            let line = line(verdict, subject, judged, fault);
+            let line = line(verdict, subject, fault);
             if std::mem::take(&mut is_first) {
                 writer.write_record(line.iter().map(|(name, _)| name)).context("cannot write CSV")?;
             }
@@ -28,19 +28,14 @@ pub fn render(verdict: &ClusterVerdict) -> Result<String> {
     String::from_utf8(bytes).context("cannot write CSV")
 }
 
-fn line(
-    verdict: &ClusterVerdict,
-    subject: &ClusterSubject,
-    judged: &ClusterJudgement,
-    fault: &FaultJudgement,
-) -> Vec<Column> {
+fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgement) -> Vec<Column> {
     vec![
         ("contender", subject.label.as_str().into()),
         ("control", subject.is_control.into()),
         ("nodes", subject.shape.map(|shape| u64::from(shape.nodes)).into()),
         ("seed", verdict.record.seed.into()),
         ("sound", verdict.is_sound.into()),
-        ("promises", judged.promises.into()),
+        ("promises", fault.promises.into()),
         ("fault", fault.fault.name().into()),
         ("tried", fault.tried.into()),
         ("lost", fault.lost.into()),

@@ -88,15 +88,15 @@ fn fault_rows(subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<[Strin
             fault.stall_ms.map_or("for good".to_owned(), |stall| duration(stall * 1e6)),
             rate(fault.rates[0]),
             rate(fault.rates[1]),
-            promise(judged, fault).to_owned(),
+            promise(fault).to_owned(),
         ]
     };
     judged.faults.iter().map(row).collect()
 }
 
 /// The state of the promise. That nothing was lost in some tries proves nothing.
-fn promise(judged: &ClusterJudgement, fault: &FaultJudgement) -> &'static str {
-    match judged.promises {
+fn promise(fault: &FaultJudgement) -> &'static str {
+    match fault.promises {
         _ if fault.disproves => "DISPROVED",
         Some(true) => "not disproved",
         Some(false) => "none",

@@ -1,6 +1,6 @@
 //! The sentences on a cluster: what its settings promise, what was found, and how far that goes.
 
-use dyno_record::{ClusterSubject, FaultTry};
+use dyno_record::{ClusterSubject, FaultTry, NodeFault, PowerOutage};
 use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
 
 use crate::headings;
@@ -18,7 +18,9 @@ pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJu
         lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
         lines.extend(bound(judged));
     }
+    lines.extend(subject.tries.iter().max_by_key(|tried| tried.lost).and_then(smallest));
     lines.extend(failovers(verdict, subject));
+    lines.extend(outages(subject));
     lines.extend(unknown(subject));
     lines.extend(subject.tries.iter().flat_map(troubles));
     let unseen = subject.staleness.iter().filter(|late| late.unseen > 0);
@@ -54,6 +56,43 @@ fn losses(subject: &ClusterSubject, fault: &FaultJudgement) -> Option<String> {
         whole(worst.acknowledged),
         from(first),
         from(last)
+    ))
+}
+
+/// The smallest history that shows a loss.
+fn smallest(tried: &FaultTry) -> Option<String> {
+    let lost = tried.shown_by.as_ref()?;
+    let nodes: Vec<String> = lost.gone_at.iter().map(u32::to_string).collect();
+    let seconds = |millis: u64| duration(millis as f64 * 1e6);
+    let before =
+        lost.last_there.map_or(String::new(), |last| format!("; its commit {last}, before that, is there"));
+    Some(format!(
+        "the smallest history that shows a loss: client {} sent commit {} to node {} at {}, which acknowledged it at {}; the fault \
+         ({}) came at {}; afterwards nodes {} do not have it{before}",
+        lost.client,
+        lost.commit,
+        lost.node,
+        seconds(lost.sent_ms),
+        seconds(lost.acknowledged_ms),
+        tried.fault.name(),
+        seconds(tried.at_ms),
+        nodes.join(", "),
+    ))
+}
+
+/// The outages of all nodes.
+fn outages(subject: &ClusterSubject) -> Option<String> {
+    let outages: Vec<&PowerOutage> = subject.tries.iter().filter_map(|tried| tried.outage.as_ref()).collect();
+    let within = outages.iter().map(|outage| outage.within_us).max()?;
+    let gone = outages.iter().map(|outage| outage.writes_gone).max()?;
+    let slowest = outages.iter().map(|outage| outage.back_ms[1].saturating_sub(outage.back_ms[0])).max()?;
+    Some(format!(
+        "{} cut all nodes' disks within {}, with up to {} writes that no flush had followed; clients came back when all nodes \
+         were ready, at most {} after the power was, and the stall has both",
+        NodeFault::Power.name(),
+        duration(within as f64 * 1e3),
+        whole(gone),
+        duration(slowest as f64 * 1e6)
     ))
 }
 
@@ -116,11 +155,13 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
             format!("{} lost {} commits (it must lose some)", subject.label, whole(lost))
         })
         .collect();
+    let no_cuts = verdict.record.no_cuts.as_ref();
+    let no_cuts = no_cuts.map_or(String::new(), |why| format!(" No power was cut: {why}."));
     let controls =
         if controls.is_empty() { String::new() } else { format!(" Control: {}.", controls.join("; ")) };
     format!(
         "{} clients on this machine, which reach each node by its socket; a fault comes to the node that they work \
-         with. Of each contender dyno removed a commit once, which the check must notice.{controls} Seed {}.",
+         with, and power goes at all nodes. Of each contender dyno removed a commit once, which the check must notice.{controls}{no_cuts} Seed {}.",
         verdict.record.clients, verdict.record.seed
     )
 }

@@ -15,14 +15,18 @@ use dyno_show::clusters;
 use dyno_verdict::{ClusterVerdict, judge_clusters};
 
 use super::maker::Maker;
-use crate::cli::{ProofFormat, ProveArgs};
+use super::place::ProofPlace;
+use crate::cli::{ProofFormat, ProveArgs, ProvedDevice};
 use crate::commands::outcome::{AsInput, Exit, print};
 use crate::terminal;
 
-/// The engine whose fail-over has a control, and the contender that must lose commits by its fault.
-const CONTROLLED: &str = "postgres-replica";
-const LOSER: &str = "postgres-replica:off";
-const LOSING: NodeFault = NodeFault::Partition;
+/// The controls: an engine, the contender that must lose commits where the engine is tried, and the faults by which it must.
+const CONTROLS: [(&str, &str, &[NodeFault]); 2] = [
+    ("postgres-replica", "postgres-replica:off", &[NodeFault::Partition, NodeFault::Power]),
+    ("galera", "galera:lazy", &[NodeFault::Power]),
+];
+/// The most cuts of power by which a control must lose commits: one may come when all was flushed.
+const CONTROL_TRIES: u64 = 3;
 /// The number of clients where none is named: one would wait for each commit alone.
 const CLIENTS: u64 = 8;
 
@@ -45,6 +49,10 @@ pub fn are_clusters(arguments: &ProveArgs, contenders: &[Contender]) -> Result<b
         contenders.iter().find(|contender| contender.cluster.is_some()).map_or("it", |one| &one.label)
     );
     ensure!(
+        arguments.device == ProvedDevice::Disk,
+        "the nodes of clusters lose the power of disks: leave out --device posix"
+    );
+    ensure!(
         arguments.keep.is_none() && arguments.again.is_none() && arguments.report.is_none(),
         "--keep and --report are of power cuts: of clusters take --out, which dyno show reads"
     );
@@ -61,10 +69,11 @@ pub fn execute(
     let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
+    let power = PowerPlace::find(arguments, &scratch, interrupts)?;
     let place = scratch.trial()?;
     let maker = Maker::new(&scratch, place.path(), arguments.timeout, interrupts)?;
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
-    let session = Session { arguments, maker: &maker, place: scratch.folder(), interrupts, seed };
+    let session = Session { arguments, maker: &maker, place: scratch.folder(), power, interrupts, seed };
     let record = session.record(registry, contenders)?;
     // Also where an interrupt ends it: what was found until then is kept and shown.
     let text = dyno_show::pretty(&record)?;
@@ -84,11 +93,59 @@ pub fn show(verdict: &ClusterVerdict, format: ProofFormat) -> Result<Exit> {
     Ok(if verdict.is_sound && verdict.is_complete { Exit::Done } else { Exit::Incomplete })
 }
 
+/// The place of disks whose power is cut.
+struct PowerPlace {
+    /// The faults to try.
+    faults: Vec<NodeFault>,
+    /// Where it is, if power is cut.
+    place: Option<ProofPlace>,
+    /// The reason why it is not, though it was not left out.
+    no_cuts: Option<String>,
+}
+
+impl PowerPlace {
+    /// Without `--faults`, a machine that allows no such disks has all other faults tried.
+    fn find(arguments: &ProveArgs, scratch: &Scratch, interrupts: &Interrupts) -> Result<PowerPlace> {
+        let mut faults: Vec<NodeFault> = match arguments.faults.as_slice() {
+            [] => NodeFault::ALL.to_vec(),
+            named => named.iter().map(|fault| (*fault).into()).collect(),
+        };
+        if !faults.contains(&NodeFault::Power) {
+            return Ok(PowerPlace { faults, place: None, no_cuts: None });
+        }
+        let place = ProofPlace::find(arguments, scratch, interrupts)?;
+        match place.no_cuts.clone() {
+            None => Ok(PowerPlace { faults, place: Some(place), no_cuts: None }),
+            Some(why) => {
+                ensure!(arguments.faults.is_empty(), "the power of nodes cannot be cut here: {why}");
+                faults.retain(|fault| *fault != NodeFault::Power);
+                Ok(PowerPlace { faults, place: None, no_cuts: Some(why) })
+            }
+        }
+    }
+
+    /// The controls of the contenders that were tried, with the faults by which each must lose. Fail-over has its control
+    /// wherever any fault of one node is tried.
+    fn controls(&self, tried: &[ClusterSubject]) -> Vec<(&'static str, Vec<NodeFault>)> {
+        let is_tried = |fault: &NodeFault| match fault {
+            NodeFault::Power => self.faults.contains(&NodeFault::Power),
+            _ => self.faults.iter().any(|fault| *fault != NodeFault::Power),
+        };
+        let of = |(engine, loser, faults): (&str, &'static str, &[NodeFault])| {
+            let is_there = tried.iter().any(|subject| subject.label.starts_with(engine));
+            let faults: Vec<NodeFault> = faults.iter().copied().filter(is_tried).collect();
+            (is_there && !faults.is_empty()).then_some((loser, faults))
+        };
+        CONTROLS.into_iter().filter_map(of).collect()
+    }
+}
+
 /// One use of the command.
 struct Session<'a> {
     arguments: &'a ProveArgs,
     maker: &'a Maker<'a>,
     place: &'a Path,
+    power: PowerPlace,
     interrupts: &'a Interrupts,
     seed: u64,
 }
@@ -102,25 +159,22 @@ impl Session<'_> {
             seed: self.seed,
             clients: self.clients(),
             failover_after_ms: FAILOVER_AFTER.as_millis() as u64,
+            no_cuts: self.power.no_cuts.clone(),
             subjects: Vec::new(),
         };
-        let faults = match self.arguments.faults.as_slice() {
-            [] => NodeFault::ALL.to_vec(),
-            named => named.iter().map(|fault| (*fault).into()).collect(),
-        };
         for contender in contenders {
-            record.subjects.push(self.subject(contender, &faults, self.tries(), false));
+            record.subjects.push(self.subject(contender, &self.power.faults, self.tries(), false));
             if self.interrupts.signal().is_some() {
                 return Ok(record);
             }
         }
-        let has_control = |subject: &ClusterSubject| subject.label.starts_with(CONTROLLED);
-        if record.subjects.iter().any(has_control) {
-            let control = self.subject(&Contender::parse(LOSER, registry)?, &[LOSING], 1, true);
+        for (loser, faults) in self.power.controls(&record.subjects) {
+            let control = self.subject(&Contender::parse(loser, registry)?, &faults, CONTROL_TRIES, true);
             // One that was not tried shows nothing of the others.
-            if self.interrupts.signal().is_none() {
-                record.subjects.push(control);
+            if self.interrupts.signal().is_some() {
+                return Ok(record);
             }
+            record.subjects.push(control);
         }
         Ok(record)
     }
@@ -165,6 +219,7 @@ impl Session<'_> {
             installation: &installation,
             clients: self.clients(),
             place: self.place,
+            power: self.power.place.as_ref().map(|place| &place.context),
             placement: &placement,
             interrupts: self.interrupts,
         };
@@ -175,6 +230,9 @@ impl Session<'_> {
         let mut waits = waits(self.seed);
         for number in 1..=tries {
             for &fault in faults {
+                if subject.is_control && number > 1 && is_settled(subject, fault) {
+                    continue;
+                }
                 self.progress(contender, &format!("{} {number} of {tries}", fault.name()));
                 on_trial.try_fault(fault, waits.next().unwrap_or_default(), subject)?;
             }
@@ -195,4 +253,10 @@ impl Session<'_> {
             terminal::say(&format!("{}: {what}", contender.label));
         }
     }
+}
+
+/// True if a control is not tried once more by a fault: it lost commits, or the fault is one by which every try must.
+fn is_settled(control: &ClusterSubject, fault: NodeFault) -> bool {
+    let mut tries = control.tries.iter().filter(|tried| tried.fault == fault);
+    fault != NodeFault::Power || tries.any(|tried| tried.lost > 0)
 }

@@ -2,8 +2,9 @@
 
 mod network;
 pub(super) mod node;
+mod outage;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{ClusterStart, NodePlaces, ScratchServer};
@@ -39,6 +40,8 @@ pub struct ClusterOrder<'a> {
     pub shape: Option<ClusterShape>,
     /// A folder of dyno's own on the file system to be measured.
     pub place: &'a Path,
+    /// Folders for the nodes, in their order, where each has a separate disk; nodes without one are in `place`.
+    pub places: &'a [PathBuf],
     /// The placement of all nodes.
     pub placement: &'a Placement,
     /// By which the start is ended.
@@ -72,8 +75,9 @@ impl Cluster {
         let mut cluster = Cluster { servers: Vec::new(), network: Some(network), shape: Some(shape) };
         for place in 0..shape.nodes as usize {
             let node = cluster.node(start, place)?;
+            let folder = order.places.get(place).map_or(order.place, PathBuf::as_path);
             let began =
-                PrivateServer::begin(order.of_node(Some(&node)), FirstData::Copy(seed.data()), order.place);
+                PrivateServer::begin(order.of_node(Some(&node)), FirstData::Copy(seed.data()), folder);
             let server = began.with_context(|| {
                 format!("cannot start node {} of {} of a cluster", place + 1, shape.nodes)
             })?;

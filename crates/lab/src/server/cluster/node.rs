@@ -39,6 +39,18 @@ impl ClusterNode {
         ClusterNode { arguments: cluster.arguments(false), joined, ..self.clone() }
     }
 
+    /// The same node with these last arguments: when it makes the cluster anew, or joins one that another node made.
+    pub fn with(&self, cluster: &ClusterStart, makes_cluster: bool, further: Vec<Argument>) -> ClusterNode {
+        let arguments = [cluster.arguments(makes_cluster), further].concat();
+        let joined = (!makes_cluster).then(|| cluster.joined.clone());
+        ClusterNode { arguments, joined, ..self.clone() }
+    }
+
+    /// The same node with last arguments by which it ends before it takes part in anything.
+    pub fn alone(&self, arguments: Vec<Argument>) -> ClusterNode {
+        ClusterNode { arguments, joined: None, ..self.clone() }
+    }
+
     /// Its last arguments.
     pub fn arguments(&self) -> &[Argument] {
         &self.arguments
