@@ -1,5 +1,5 @@
 //! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor,
-//! strace, which lists system calls, or the kernel.
+//! strace, which lists system calls, or the kernel. strace and the kernel count what a private server does, too.
 //!
 //! Nothing of these trials is a time. Counts repeat to the digit where the work does: the seed of Python's hashes is the
 //! same in each trial, and so are addresses under callgrind. Only what the kernel counts depends on what else goes on.
@@ -7,11 +7,12 @@
 mod callgrind;
 mod kernel;
 mod profile;
+mod server;
 mod strace;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -19,6 +20,8 @@ use dyno_engine::Contender;
 use dyno_record::{FunctionCounts, Run};
 
 use crate::trial::{Trial, TrialOptions};
+
+pub(super) use server::ServerTrace;
 
 /// The trials of each contender for each counter: more than one, so that a count that does not repeat is seen.
 pub(super) const PASSES: u32 = 2;
@@ -28,6 +31,8 @@ const SLOWER: u32 = 100;
 const COUNTER: &str = "DYNO_COUNTS";
 /// The name of the copy of a contender's library, in the folder of the counter's files.
 const COPY: &str = "build.so";
+/// The library that counts the bytes of the heap, beside dyno's own program.
+const HEAP: &str = "libdyno_heap.so";
 
 /// The events of a section, by name.
 type EventCounts = BTreeMap<String, u64>;
@@ -53,7 +58,7 @@ pub enum Counter {
     Callgrind,
     /// strace: system calls, flushes, and bytes read and written.
     Strace,
-    /// The kernel: page faults and context switches.
+    /// The kernel: page faults and context switches. In these trials a library counts the bytes of the heap.
     Kernel,
 }
 
@@ -119,9 +124,17 @@ impl Counter {
                 (file.display().to_string(), Vec::new())
             }
         };
-        let around = ["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        let mut around = vec!["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        around.extend(self.heap(&contender).map(|library| format!("LD_PRELOAD={}", library.display())));
         contender.runner = contender.runner.under(&[&around[..], &program].concat());
         Ok(contender)
+    }
+
+    /// The library that counts the bytes of a runner's heap in these trials. Runners with a heap that the language
+    /// manages have none that it sees.
+    fn heap(self, contender: &Contender) -> Option<PathBuf> {
+        let library = contender.runner.beside(HEAP);
+        (self == Counter::Kernel && contender.runner.counts && library.is_file()).then_some(library)
     }
 
     /// The same options with time for a runner that is counted, and without a limit that callgrind would exceed.
@@ -144,7 +157,10 @@ impl Counter {
         let counted = |sections: Vec<EventCounts>| sections.into_iter().map(CountedSection::from).collect();
         let sections: Vec<CountedSection> = match self {
             Counter::Callgrind => callgrind::sections(&file),
-            Counter::Strace => counted(strace::sections(&file)?),
+            Counter::Strace => {
+                let server = server::file(folder);
+                counted(strace::sections(&file, server.is_file().then_some(&*server))?)
+            }
             Counter::Kernel => counted(kernel::sections(&file)?),
         };
         let samples = &mut trial.samples;
@@ -160,14 +176,11 @@ impl Counter {
     }
 }
 
-/// True if the functions of a contender's trial belong into the record: another build of its engine takes part, so that
-/// their differences can be shown, and no trial before has them.
+/// True if the functions of a contender's trial belong into the record: no trial before has them. A run of one contender
+/// has them too, so that it can be compared with one of another build.
 pub(super) fn wants_functions(run: &Run, index: usize) -> bool {
-    let contender = &run.contenders[index];
-    let mut others = run.shown_contenders().map(|(_, other)| other);
     let mut own = run.trials.iter().filter(|trial| trial.contender == index);
-    contender.named
-        && others.any(|other| other.is_other_build_of(contender))
+    run.contenders[index].named
         && !own.any(|trial| trial.samples.iter().any(|sample| sample.functions.is_some()))
 }
 

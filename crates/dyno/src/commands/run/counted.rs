@@ -32,8 +32,28 @@ pub fn check(plan: &Plan) -> Result<()> {
         }
         for contender in others {
             let (label, events) = (&contender.label, counter.events());
-            say(&format!("dyno: without {events} of {label}: they are counted of runners in Rust only"));
+            say(&format!(
+                "dyno: without {events} of {label}: they are counted of runners in Rust only, as is the peak of the heap"
+            ));
         }
     }
+    shown.iter().filter_map(|contender| of_server(contender)).for_each(|line| say(&line));
     Ok(())
+}
+
+/// What is not counted of a contender's server.
+fn of_server(contender: &Contender) -> Option<String> {
+    let label = &contender.label;
+    if !contender.engine.is_server() && contender.engine.store().is_none() {
+        return None;
+    }
+    Some(match &contender.url {
+        None if contender.engine.is_server() => format!(
+            "dyno: without instructions, allocations and heap of the server of {label}: callgrind would have to start the \
+             server itself, and simulate all of its processes"
+        ),
+        _ => format!(
+            "dyno: without counts of the server of {label}: dyno follows the processes of private SQL servers only"
+        ),
+    })
 }
