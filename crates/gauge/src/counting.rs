@@ -9,12 +9,14 @@
 
 mod heap;
 mod kernel;
+mod processor;
 
 use std::env;
 
 use nix::unistd::{AccessFlags, access};
 
 use kernel::KernelCounts;
+pub use processor::ProcessorCounter;
 
 /// The variable by which dyno names what counts: `callgrind`, `tracer`, or a file for the counts of the kernel.
 const COUNTER: &str = "DYNO_COUNTS";

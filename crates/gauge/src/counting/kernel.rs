@@ -1,6 +1,7 @@
 //! The kernel's counts of this process and of a server, and the peak of the heap: numbers that this process can read
 //! about itself just outside the clock.
 
+use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::Mutex;
@@ -8,7 +9,11 @@ use std::sync::Mutex;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::heap::HeapPeak;
+use super::processor::{ProcessorCounter, ProcessorReading};
 use crate::server_cost::{Server, ServerEvents};
+
+/// The variable by which dyno asks for the processor's counter: of runners that open it before they start threads.
+const PROCESSOR: &str = "DYNO_COUNTS_PROCESSOR";
 
 /// The kernel's counts of this process and of a server, which are not the same each time.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub struct KernelCounts {
     file: File,
     server: Option<Server>,
     heap: Option<HeapPeak>,
+    /// Opened before the runner starts threads, which it then counts.
+    processor: Option<ProcessorCounter>,
     before: Mutex<Before>,
 }
 
@@ -25,6 +32,7 @@ struct Before {
     page_faults: u64,
     context_switches: u64,
     server: Option<ServerEvents>,
+    processor: Option<ProcessorReading>,
 }
 
 impl KernelCounts {
@@ -32,7 +40,9 @@ impl KernelCounts {
     pub fn open(file: &str, server: Option<u32>) -> Option<KernelCounts> {
         let file = OpenOptions::new().append(true).open(file).ok()?;
         let (server, heap) = (server.map(Server::new), HeapPeak::here());
-        Some(KernelCounts { file, server, heap, before: Mutex::default() })
+        let is_asked = env::var_os(PROCESSOR).is_some();
+        let processor = is_asked.then(ProcessorCounter::open).and_then(Result::ok);
+        Some(KernelCounts { file, server, heap, processor, before: Mutex::default() })
     }
 
     /// Reads this process's own counts last: reading those of a server is work of this process.
@@ -43,10 +53,12 @@ impl KernelCounts {
             heap.begin();
         }
         (before.page_faults, before.context_switches) = usage();
+        before.processor = self.processor.as_ref().and_then(ProcessorCounter::read);
     }
 
     /// Reads this process's own counts first.
     pub fn end(&self) {
+        let processor = self.processor.as_ref().and_then(ProcessorCounter::read);
         let (page_faults, context_switches) = usage();
         let heap = self.heap.map(HeapPeak::bytes);
         let Ok(before) = self.before.lock() else { return };
@@ -54,6 +66,8 @@ impl KernelCounts {
             ("page_faults", page_faults.saturating_sub(before.page_faults)),
             ("context_switches", context_switches.saturating_sub(before.context_switches)),
         ];
+        let instructions = processor.zip(before.processor).and_then(|(now, before)| now.since(before));
+        counts.extend(instructions.map(|count| ("processor_instructions", count)));
         counts.extend(heap.map(|bytes| ("peak_heap_bytes", bytes)));
         let server = self.server.as_ref().and_then(Server::events);
         if let Some((now, before)) = server.zip(before.server.as_ref()) {
@@ -94,7 +108,7 @@ mod tests {
             .map(|count| count.split_once('=').unwrap())
             .map(|(event, count)| (event, count.parse().unwrap()))
             .collect();
-        // This process was started without the library of the heap.
+        // This process was started without the library of the heap, and was not asked for the processor's counter.
         let events: Vec<&str> = counts.iter().map(|(event, _)| *event).collect();
         let server = ["server_cpu_nanoseconds", "server_page_faults", "server_context_switches"];
         assert_eq!(events, [&["page_faults", "context_switches"][..], &server].concat());

@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::Contender;
+use dyno_gauge::ProcessorCounter;
 use dyno_record::{FunctionCounts, Run};
 
 use crate::trial::{Trial, TrialOptions};
@@ -29,6 +30,8 @@ pub(super) const PASSES: u32 = 2;
 const SLOWER: u32 = 100;
 /// The variable by which the runner learns what counts.
 const COUNTER: &str = "DYNO_COUNTS";
+/// The variable by which it learns that it opens the processor's counter.
+const PROCESSOR: &str = "DYNO_COUNTS_PROCESSOR";
 /// The name of the copy of a contender's library, in the folder of the counter's files.
 const COPY: &str = "build.so";
 /// The library that counts the bytes of the heap, beside dyno's own program.
@@ -102,6 +105,15 @@ impl Counter {
         }
     }
 
+    /// Checks that the processor's own counter of instructions can be had, which is read in the trials of the kernel's
+    /// counts.
+    ///
+    /// # Errors
+    /// The kernel's answer.
+    pub fn check_processor() -> Result<()> {
+        ProcessorCounter::open().map(drop).context("perf_event_open")
+    }
+
     /// The contender with its runner counted; the counter's files go to a folder. Its library is copied there, so that
     /// it has a path as long as every other: the length of a path shifts what is allocated after it, and copying takes
     /// more or fewer instructions by where memory begins.
@@ -125,16 +137,24 @@ impl Counter {
             }
         };
         let mut around = vec!["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        if self == Counter::Kernel && contender.runner.counts {
+            around.push(format!("{PROCESSOR}=1"));
+        }
         around.extend(self.heap(&contender).map(|library| format!("LD_PRELOAD={}", library.display())));
         contender.runner = contender.runner.under(&[&around[..], &program].concat());
         Ok(contender)
     }
 
+    /// True if the library is here that counts the bytes of a runner's heap.
+    pub fn has_heap(contender: &Contender) -> bool {
+        contender.runner.beside(HEAP).is_file()
+    }
+
     /// The library that counts the bytes of a runner's heap in these trials. Runners with a heap that the language
     /// manages have none that it sees.
     fn heap(self, contender: &Contender) -> Option<PathBuf> {
-        let library = contender.runner.beside(HEAP);
-        (self == Counter::Kernel && contender.runner.counts && library.is_file()).then_some(library)
+        let is_counted = self == Counter::Kernel && contender.runner.counts && Counter::has_heap(contender);
+        is_counted.then(|| contender.runner.beside(HEAP))
     }
 
     /// The same options with time for a runner that is counted, and without a limit that callgrind would exceed.
