@@ -184,21 +184,4 @@ mod tests {
             }
         }
     }
-
-    /// How often a share lies within five points of the truth, by the scatter of samples and the number of blocks:
-    /// docs/causes.md has the whole table.
-    #[test]
-    fn enough_blocks_size_a_cause_within_five_points() {
-        let mut random = ChaCha8Rng::seed_from_u64(34);
-        let mut rate = |without: f64, sd, count| {
-            let truth = 1.0 - (without - 12.0) / 18.0;
-            let noise = Noise::Lognormal(sd);
-            let tables = (0..300).map(|_| blocks((30.0, 12.0), (without, 12.0), count, noise, &mut random));
-            let shares = tables.filter_map(|table| explained_share(&table));
-            shares.filter(|share| (share.share - truth).abs() <= 0.05).count() as f64 / 300.0
-        };
-        // All of the difference, then a half of it.
-        assert!(rate(12.0, 0.05, 8) > 0.99 && rate(12.0, 0.1, 20) > 0.97);
-        assert!(rate(21.0, 0.05, 20) > 0.97 && rate(21.0, 0.2, 8) < 0.5);
-    }
 }
