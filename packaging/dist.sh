@@ -36,7 +36,7 @@ for folder in runners/*/; do
     [ ! -f "$programs/$made" ] || runners="$runners $folder"
 done
 # Every runner has its programs; those in Python, in Node.js and on the JVM have sources.
-for file in dyno libdyno_gauge.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
+for file in dyno libdyno_gauge.so libdyno_heap.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
     $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' $(printf '%srunner.toml ' $runners) | sed 's/.*\///' | sort -u); do
     [ -f "$programs/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
     # Most of a program is debug information. Without it a panic still names its line, and a backtrace its functions.

@@ -16,6 +16,7 @@ mod server_cost;
 mod sums;
 
 pub use counters::field;
+pub use counting::ProcessorCounter;
 pub use histogram::Histogram;
 pub use section::{Before, Gauge, Ready};
 pub use sums::{StoreSums, TableSums};

@@ -28,7 +28,11 @@ pub struct Before {
 impl Gauge {
     /// Opens the counters of this process, and of the server of a main process.
     pub fn open(server: Option<u32>) -> Gauge {
-        Gauge { counters: Counters::open(), server: server.map(Server::new), counting: Counting::here() }
+        Gauge {
+            counters: Counters::open(),
+            server: server.map(Server::new),
+            counting: Counting::here(server),
+        }
     }
 
     /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before

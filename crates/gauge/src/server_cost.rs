@@ -15,6 +15,10 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::counters::{field, wait};
 
+mod events;
+
+pub use events::ServerEvents;
+
 /// A server to be read.
 #[derive(Debug)]
 pub struct Server {
@@ -47,6 +51,8 @@ struct Stat {
     system: u64,
     ended_user: u64,
     ended_system: u64,
+    /// Page faults of the process and of its children that have ended.
+    faults: u64,
 }
 
 impl Server {
@@ -174,6 +180,7 @@ fn parse(stat: &str) -> Option<Stat> {
         system: number(12)?,
         ended_user: number(13)?,
         ended_system: number(14)?,
+        faults: (7..=10).filter_map(number).sum(),
     })
 }
 
@@ -198,14 +205,14 @@ mod tests {
     #[test]
     fn a_stat_is_read_behind_any_name() {
         let text = "42 (a) b (c) S 7 1 1 0 -1 4194304 1 2 3 4 11 12 13 14 20 0 1 0 99 1 1";
-        let stat = Stat { parent: 7, user: 11, system: 12, ended_user: 13, ended_system: 14 };
+        let stat = Stat { parent: 7, user: 11, system: 12, ended_user: 13, ended_system: 14, faults: 10 };
         assert_eq!(parse(text), Some(stat));
         assert_eq!(parse("42 (a"), None);
     }
 
     #[test]
     fn descendants_are_found_and_strangers_left() {
-        let stat = |parent| Stat { parent, user: 0, system: 0, ended_user: 0, ended_system: 0 };
+        let stat = |parent| Stat { parent, user: 0, system: 0, ended_user: 0, ended_system: 0, faults: 0 };
         let stats = [(1, 0), (5, 1), (6, 5), (7, 6), (8, 1), (4, 7)].map(|(own, parent)| (own, stat(parent)));
         assert_eq!(tree(5, &stats.into()), [5, 6, 7, 4]);
     }

@@ -51,8 +51,9 @@ pub struct Section {
     /// runner's own process and for servers that cannot be observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Cost>,
-    /// The number of times that each event occurred, in all of these processes, by names such as `instructions`: those
-    /// that the runner, or a program around it, counts. Fewer are better.
+    /// The number of times that each event occurred in the client's processes, by names such as `instructions`, and in the
+    /// server's, by names that begin with `server_`: those that the runner, or a program around it, counts. Fewer are
+    /// better.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,
 }

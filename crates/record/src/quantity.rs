@@ -35,6 +35,10 @@ pub enum Quantity {
 
 /// The events that the kernel counts.
 const BY_CHANCE: [&str; 2] = ["page_faults", "context_switches"];
+/// The names of a server's events begin so. A server also works by its own clock: it flushes and cleans up now and then.
+const OF_SERVER: &str = "server_";
+/// The event that is no sum over operations, but the most at one time.
+const PEAK: &str = "peak_heap_bytes";
 
 /// The better one of two figures, as they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +71,17 @@ impl Quantity {
         !matches!(self, Quantity::Count { .. })
     }
 
-    /// True if it is a count that depends on what else the machine does, so that equal ones of two trials prove
-    /// nothing.
+    /// True if it is a count that depends on what else the machine or a server does, so that equal ones of two trials
+    /// prove nothing.
     pub fn is_by_chance(&self) -> bool {
-        matches!(self, Quantity::Count { event } if BY_CHANCE.contains(&event.as_str()))
+        let is_by_chance = |event: &str| BY_CHANCE.contains(&event) || event.starts_with(OF_SERVER);
+        matches!(self, Quantity::Count { event } if is_by_chance(event))
+    }
+
+    /// True if it is the most at one time and no sum over the operations of a test, so that none of them has a part of
+    /// it.
+    pub fn is_peak(&self) -> bool {
+        matches!(self, Quantity::Count { event } if is_peak(event))
     }
 
     /// The unit of the numbers that are judged.
@@ -96,6 +107,11 @@ impl Quantity {
             _ => judged,
         }
     }
+}
+
+/// True if the number of an event is the most at one time.
+pub(crate) fn is_peak(event: &str) -> bool {
+    event == PEAK
 }
 
 impl fmt::Display for Quantity {
@@ -129,5 +145,8 @@ mod tests {
         assert_eq!((calls.figure(7.0), calls.better(), calls.unit()), (7.0, Better::Lower, "system_calls"));
         assert_eq!(calls.to_string(), "system calls");
         assert!(!calls.is_by_chance() && Quantity::Count { event: "page_faults".into() }.is_by_chance());
+        assert!(Quantity::Count { event: "server_flushes".into() }.is_by_chance());
+        let peak = Quantity::Count { event: "peak_heap_bytes".into() };
+        assert!(peak.is_peak() && !peak.is_by_chance() && !calls.is_peak());
     }
 }

@@ -6,6 +6,7 @@ use dyno_protocol::{Response, Sample, quantile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::quantity::is_peak;
 use crate::{ActivitySample, AgentShare, FunctionCounts, RateAttempt, StatementPlan, TimeBudget};
 
 /// One trial.
@@ -115,7 +116,7 @@ pub struct SampleRecord {
     /// The division of the section's time, where dyno looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeBudget>,
-    /// The instructions of the section by function, in one trial that counted them of each of several builds.
+    /// The instructions of the section by function, in one of the trials that counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<FunctionCounts>,
 }
@@ -148,9 +149,10 @@ impl SampleRecord {
         }
     }
 
-    /// The number of times that an event occurred in the whole test, where it was counted.
+    /// The number of times that an event occurred in the whole test, where it was counted; a peak as it was.
     pub fn count(&self, event: &str) -> Option<f64> {
-        self.sample.section.counts.get(event).map(|&count| self.extrapolated(count))
+        let count = *self.sample.section.counts.get(event)?;
+        Some(if is_peak(event) { count as f64 } else { self.extrapolated(count) })
     }
 
     /// The measured value, as it would be if each operation of the test cost as much as those that were timed.

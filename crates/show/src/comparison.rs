@@ -2,6 +2,7 @@
 
 mod conclusions;
 mod csv_rows;
+pub(crate) mod functions;
 
 use dyno_record::Quantity;
 use dyno_verdict::statistics::Difference;
@@ -26,19 +27,18 @@ pub fn markdown(comparison: &Comparison) -> String {
     super::markdown::comparison(&conclusions(comparison), &grids(comparison), &legend(comparison))
 }
 
-/// A table for each contender.
+/// A table for each contender, and then those of functions.
 fn grids(comparison: &Comparison) -> Vec<Grid> {
     let contenders = comparison.contenders.iter().enumerate();
-    contenders
-        .map(|(place, label)| Grid {
-            header: ["", label, "old", "new", "new / old"].map(String::from).to_vec(),
-            rows: comparison
-                .tests
-                .iter()
-                .flat_map(|test| std::iter::once(time_row(test, place)).chain(count_rows(test, place)))
-                .collect(),
-        })
-        .collect()
+    let own = contenders.map(|(place, label)| Grid {
+        header: ["", label, "old", "new", "new / old"].map(String::from).to_vec(),
+        rows: comparison
+            .tests
+            .iter()
+            .flat_map(|test| std::iter::once(time_row(test, place)).chain(count_rows(test, place)))
+            .collect(),
+    });
+    own.chain(functions::grids(comparison)).collect()
 }
 
 /// The row of a contender's own figures in a test.
@@ -101,5 +101,6 @@ fn legend(comparison: &Comparison) -> Vec<String> {
     if comparison.tests.iter().any(|test| !test.counts.is_empty()) {
         lines.push(notes::COUNTS.to_owned() + ".");
     }
+    lines.extend(functions::notes(comparison));
     lines
 }

@@ -111,7 +111,8 @@ fn counted(
     let cell = found.and_then(|measure| measure.cells.iter().find(|cell| cell.contender == contender));
     let median = cell.and_then(|cell| cell.figures.summary).map(|summary| summary.median);
     let own = test.cells.iter().find(|cell| cell.contender == contender);
-    let of_operation = own.zip(cell).and_then(|(own, cell)| of_operation(own, cell));
+    let is_sum = found.is_some_and(|measure| !measure.quantity.is_peak());
+    let of_operation = own.zip(cell).filter(|_| is_sum).and_then(|(own, cell)| of_operation(own, cell));
     let ratio = ratio(["_ratio", "_low", "_high"], cell.and_then(|cell| cell.ratio.as_ref()));
     let name = format!("count_{event}");
     let columns = [("", median.into()), ("_per_operation", of_operation.into())].into_iter().chain(ratio);

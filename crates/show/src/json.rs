@@ -86,7 +86,7 @@ fn labelled(verdict: &Verdict) -> Result<Value> {
         for (key, measures) in [("responses", &judged.responses), ("counts", &judged.counts)] {
             for (found, measure) in items(test, key).zip(measures) {
                 name_units(found, measure.quantity.unit());
-                if !measure.quantity.scatters() {
+                if !measure.quantity.scatters() && !measure.quantity.is_peak() {
                     divide(found, &judged.cells, &measure.cells);
                 }
             }

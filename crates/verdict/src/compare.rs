@@ -6,6 +6,7 @@
 //! comparisons of runs and not in nearly all.
 
 mod counted;
+mod functions;
 mod side;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ use crate::views::Outcome;
 
 use counted::counted;
 pub use counted::{CountComparison, CountedCell};
+pub use functions::ContenderFunctions;
 pub use side::CheckedAnswers;
 use side::Side;
 
@@ -37,6 +39,9 @@ pub struct Comparison {
     pub contenders: Vec<String>,
     /// The tests in both runs.
     pub tests: Vec<TestComparison>,
+    /// The functions in which contenders differ, of those whose functions both runs counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<ContenderFunctions>,
     /// The differences between the two runs other than the times.
     pub changes: Vec<String>,
     /// The results of checking the seals of the two run files, the old one first, in words.
@@ -179,8 +184,10 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     let failures = contenders.iter().filter_map(|label| failures(old, new, label));
     let mut changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);
     changes.extend(seals(&old.about, &new.about));
+    let tests: Vec<TestComparison> = tests.collect();
     Ok(Comparison {
-        tests: tests.collect(),
+        functions: functions::functions(old, new, &contenders, &tests),
+        tests,
         changes: changes.into_iter().chain(failures).chain(alone(old, new)).collect(),
         run_files: [old, new].map(|run| run.about.seals.to_string()).to_vec(),
         contenders,

@@ -68,7 +68,32 @@ fn in_sample(run: &Run, sample: &SampleRecord) -> Vec<String> {
         found.push("it took more processor time than its processors had".to_owned());
     }
     found.extend(sample.sample.classes.iter().filter_map(in_class));
+    found.extend(in_functions(sample).map(str::to_owned));
     found
+}
+
+/// The instructions of functions are those of the section, and those left out have no more than any that is kept.
+fn in_functions(sample: &SampleRecord) -> Option<&'static str> {
+    let functions = sample.functions.as_ref()?;
+    let whole = sample.sample.section.counts.get("instructions").copied();
+    let sum = functions.functions().fold(0, |sum: u64, (_, _, count)| sum.saturating_add(count));
+    let left_out = functions.left_out_at_most;
+    let named = functions.functions().filter(|(_, name, _)| !name.is_empty());
+    let least = named.map(|(_, _, count)| count).min().unwrap_or(u64::MAX);
+    match whole {
+        None => Some("it has functions and no instructions"),
+        Some(whole) if sum > whole => Some("its functions executed more instructions than it did"),
+        Some(whole) if left_out == 0 && sum != whole => {
+            Some("its functions do not add up to its instructions")
+        }
+        Some(whole) if left_out > 0 && whole - sum < left_out => {
+            Some("a function that was left out executed more instructions than are left")
+        }
+        Some(_) if left_out > least => {
+            Some("a function that was left out executed more instructions than one that was kept")
+        }
+        Some(_) => None,
+    }
 }
 
 /// The histogram of a class holds each operation that was done.

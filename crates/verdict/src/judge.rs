@@ -15,6 +15,7 @@ use crate::rivals::{mark_fastest, rivals_in_tests};
 use crate::summary::{SummaryVerdict, summarize, tests_of_means};
 use crate::table::{Detectable, Table, hold};
 use crate::test_verdict::TestVerdict;
+use crate::views::functions::{CountedFunctions, counted_functions};
 use crate::views::{Views, sustained};
 use crate::waits::add_waits;
 
@@ -48,6 +49,9 @@ pub struct Verdict {
     /// The trials that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failures>,
+    /// The functions of each contender, by test, where a trial has them.
+    #[serde(skip)]
+    pub(crate) counted_functions: Vec<CountedFunctions>,
     /// Views that only some runs have.
     #[serde(flatten)]
     pub views: Views,
@@ -83,6 +87,7 @@ pub fn judge(run: &Run) -> Verdict {
         detectable: table.detectable(),
         disturbances,
         failures: failures(run),
+        counted_functions: counted_functions(run),
         views,
         tests,
     }

@@ -52,7 +52,8 @@ pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, 
 pub use clusters::{ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{
-    CellComparison, CheckedAnswers, Comparison, CountComparison, CountedCell, TestComparison, compare,
+    CellComparison, CheckedAnswers, Comparison, ContenderFunctions, CountComparison, CountedCell,
+    TestComparison, compare,
 };
 pub use contradictions::contradictions;
 pub use disturbance::{Disturbances, MOST_FOREIGN};

@@ -27,7 +27,7 @@ class Clock:
         self._counters = Counters()
         self._server = None if server_process is None else Gauge(server_process)
         # Where dyno counts the sections, it is the library that marks them.
-        self._counting = Gauge(0) if os.environ.get("DYNO_COUNTS") else None
+        self._counting = Gauge(server_process or 0) if os.environ.get("DYNO_COUNTS") else None
         self._giver = giver
         self._slowdown = slowdown
 

@@ -130,8 +130,8 @@ pub struct RunArgs {
     #[arg(long, help_heading = LONG)]
     pub round_trips: bool,
     /// After the measured trials, run up to six more that count within the timed sections: instructions and allocations
-    /// on a simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace); page
-    /// faults and context switches
+    /// on a simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace), of a
+    /// private server too; page faults, context switches, the peak of the heap, and a server's CPU time
     #[arg(long, help_heading = LONG)]
     pub counts: bool,
     /// After the measured trials, run one more in which dyno looks at what the threads wait for, and show how the time

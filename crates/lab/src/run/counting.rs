@@ -1,5 +1,5 @@
 //! Trials in which something around the runner counts what its sections do: callgrind, which simulates a processor,
-//! strace, which lists system calls, or the kernel.
+//! strace, which lists system calls, or the kernel. strace and the kernel count what a private server does, too.
 //!
 //! Nothing of these trials is a time. Counts repeat to the digit where the work does: the seed of Python's hashes is the
 //! same in each trial, and so are addresses under callgrind. Only what the kernel counts depends on what else goes on.
@@ -7,18 +7,22 @@
 mod callgrind;
 mod kernel;
 mod profile;
+mod server;
 mod strace;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::Contender;
+use dyno_gauge::ProcessorCounter;
 use dyno_record::{FunctionCounts, Run};
 
 use crate::trial::{Trial, TrialOptions};
+
+pub(super) use server::ServerTrace;
 
 /// The trials of each contender for each counter: more than one, so that a count that does not repeat is seen.
 pub(super) const PASSES: u32 = 2;
@@ -26,8 +30,12 @@ pub(super) const PASSES: u32 = 2;
 const SLOWER: u32 = 100;
 /// The variable by which the runner learns what counts.
 const COUNTER: &str = "DYNO_COUNTS";
+/// The variable by which it learns that it opens the processor's counter.
+const PROCESSOR: &str = "DYNO_COUNTS_PROCESSOR";
 /// The name of the copy of a contender's library, in the folder of the counter's files.
 const COPY: &str = "build.so";
+/// The library that counts the bytes of the heap, beside dyno's own program.
+const HEAP: &str = "libdyno_heap.so";
 
 /// The events of a section, by name.
 type EventCounts = BTreeMap<String, u64>;
@@ -53,7 +61,7 @@ pub enum Counter {
     Callgrind,
     /// strace: system calls, flushes, and bytes read and written.
     Strace,
-    /// The kernel: page faults and context switches.
+    /// The kernel: page faults and context switches. In these trials a library counts the bytes of the heap.
     Kernel,
 }
 
@@ -97,6 +105,15 @@ impl Counter {
         }
     }
 
+    /// Checks that the processor's own counter of instructions can be had, which is read in the trials of the kernel's
+    /// counts.
+    ///
+    /// # Errors
+    /// The kernel's answer.
+    pub fn check_processor() -> Result<()> {
+        ProcessorCounter::open().map(drop).context("perf_event_open")
+    }
+
     /// The contender with its runner counted; the counter's files go to a folder. Its library is copied there, so that
     /// it has a path as long as every other: the length of a path shifts what is allocated after it, and copying takes
     /// more or fewer instructions by where memory begins.
@@ -119,9 +136,25 @@ impl Counter {
                 (file.display().to_string(), Vec::new())
             }
         };
-        let around = ["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        let mut around = vec!["env".to_owned(), format!("{COUNTER}={named}"), "PYTHONHASHSEED=0".to_owned()];
+        if self == Counter::Kernel && contender.runner.counts {
+            around.push(format!("{PROCESSOR}=1"));
+        }
+        around.extend(self.heap(&contender).map(|library| format!("LD_PRELOAD={}", library.display())));
         contender.runner = contender.runner.under(&[&around[..], &program].concat());
         Ok(contender)
+    }
+
+    /// True if the library is here that counts the bytes of a runner's heap.
+    pub fn has_heap(contender: &Contender) -> bool {
+        contender.runner.beside(HEAP).is_file()
+    }
+
+    /// The library that counts the bytes of a runner's heap in these trials. Runners with a heap that the language
+    /// manages have none that it sees.
+    fn heap(self, contender: &Contender) -> Option<PathBuf> {
+        let is_counted = self == Counter::Kernel && contender.runner.counts && Counter::has_heap(contender);
+        is_counted.then(|| contender.runner.beside(HEAP))
     }
 
     /// The same options with time for a runner that is counted, and without a limit that callgrind would exceed.
@@ -144,7 +177,10 @@ impl Counter {
         let counted = |sections: Vec<EventCounts>| sections.into_iter().map(CountedSection::from).collect();
         let sections: Vec<CountedSection> = match self {
             Counter::Callgrind => callgrind::sections(&file),
-            Counter::Strace => counted(strace::sections(&file)?),
+            Counter::Strace => {
+                let server = server::file(folder);
+                counted(strace::sections(&file, server.is_file().then_some(&*server))?)
+            }
             Counter::Kernel => counted(kernel::sections(&file)?),
         };
         let samples = &mut trial.samples;
@@ -160,14 +196,11 @@ impl Counter {
     }
 }
 
-/// True if the functions of a contender's trial belong into the record: another build of its engine takes part, so that
-/// their differences can be shown, and no trial before has them.
+/// True if the functions of a contender's trial belong into the record: no trial before has them. A run of one contender
+/// has them too, so that it can be compared with one of another build.
 pub(super) fn wants_functions(run: &Run, index: usize) -> bool {
-    let contender = &run.contenders[index];
-    let mut others = run.shown_contenders().map(|(_, other)| other);
     let mut own = run.trials.iter().filter(|trial| trial.contender == index);
-    contender.named
-        && others.any(|other| other.is_other_build_of(contender))
+    run.contenders[index].named
         && !own.any(|trial| trial.samples.iter().any(|sample| sample.functions.is_some()))
 }
 

@@ -9,6 +9,7 @@ use dyno_protocol::{Job, Work};
 use dyno_record::{ContenderRecord, Run};
 use tempfile::TempDir;
 
+use super::counting::ServerTrace;
 use super::keep::FinishedTrial;
 use super::plans::PlanTests;
 use super::sustain::RateSearch;
@@ -102,6 +103,9 @@ impl Runner<'_> {
             Some(folder) if when.watched => PlanTests::add_to(&mut job, dialect, folder.path())?,
             _ => PlanTests::default(),
         };
+        let started =
+            job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
+        let traced = self.trace(counts, started, &contender.label);
         let observer = &mut *self.observer;
         let mut trial = conduct.run_whole(contender, &job, served.as_ref(), |report| match report {
             Report::Begins(test) => {
@@ -109,8 +113,7 @@ impl Runner<'_> {
             }
             Report::Interval(interval) => observer.interval(&interval, run),
         })?;
-        let started =
-            job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
+        drop(traced);
         trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
         if let Outcome::Failed { message, .. } = &mut trial.outcome
             && let Some(death) = self.servers.death(contender)
@@ -125,6 +128,23 @@ impl Runner<'_> {
             self.take_counts(counter, folder, &mut trial, &run.contenders[index]);
         }
         Ok((trial, seeking))
+    }
+
+    /// Follows the calls of a private server, by its main process, where calls are counted.
+    fn trace(
+        &mut self,
+        counts: Option<(Counter, &Path)>,
+        main: Option<u32>,
+        label: &str,
+    ) -> Option<ServerTrace> {
+        let (main, (_, folder)) = main.zip(counts.filter(|(counter, _)| *counter == Counter::Strace))?;
+        match ServerTrace::begin(main, folder) {
+            Ok(trace) => Some(trace),
+            Err(error) => {
+                self.observer.warn(&format!("a trial of {label} has no calls of its server: {error:#}"));
+                None
+            }
+        }
     }
 
     /// Has the runner report more than samples, where it can and the run asks for it.

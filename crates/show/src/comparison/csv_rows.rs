@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result};
 use dyno_verdict::statistics::{Difference, Ratio};
-use dyno_verdict::{CellComparison, Comparison, CountedCell, TestComparison};
+use dyno_verdict::{
+    CellComparison, ComparedFunctions, Comparison, CountedCell, FunctionChange, TestComparison,
+};
 
 use crate::without_formula;
 
@@ -25,7 +27,15 @@ const COLUMNS: [&str; 14] = [
 ];
 
 /// Those that follow where both runs counted events.
-const COUNTED: [&str; 3] = ["event", "old_count", "new_count"];
+const COUNTED: [&str; 7] = [
+    "event",
+    "old_count",
+    "new_count",
+    "functions_difference",
+    "function",
+    "function_file",
+    "function_difference",
+];
 
 /// A row for each contender in each test, and after it one for each event that both runs counted.
 pub fn csv(comparison: &Comparison) -> Result<String> {
@@ -36,7 +46,8 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
     let files = [0, 1].map(|place| text(comparison.run_files.get(place).map_or("", String::as_str)));
     for test in &comparison.tests {
         for (place, label) in comparison.contenders.iter().enumerate() {
-            for row in rows(test, place) {
+            let found = comparison.functions.iter().find(|found| found.contender == place);
+            for row in rows(test, place, found.and_then(|found| found.test(&test.id))) {
                 let begin = [text(&test.id), text(&test.title), text(label)];
                 let (own, end) = row.split_at(COLUMNS.len() - begin.len() - files.len());
                 let row = begin.iter().chain(own).chain(&files).chain(&end[..counted.len()]);
@@ -48,9 +59,22 @@ pub fn csv(comparison: &Comparison) -> Result<String> {
 }
 
 /// The rows of a contender in a test: what stands between its name and the files, then the columns of counts.
-fn rows(test: &TestComparison, contender: usize) -> Vec<Vec<String>> {
+fn rows(test: &TestComparison, contender: usize, functions: Option<&ComparedFunctions>) -> Vec<Vec<String>> {
     let counts = test.counts.iter().map(|count| of_count(&count.event, &count.cells[contender]));
-    std::iter::once(of_time(&test.cells[contender])).chain(counts).collect()
+    let mut time = of_time(&test.cells[contender]);
+    time.extend(of_functions(functions));
+    std::iter::once(time).chain(counts).collect()
+}
+
+/// The function that differs the most.
+fn of_functions(compared: Option<&ComparedFunctions>) -> [String; 4] {
+    let largest = compared.and_then(|compared| compared.largest().next());
+    [
+        number(compared.map(ComparedFunctions::difference)),
+        text(largest.map_or("", |change| change.function.as_str())),
+        text(largest.map_or("", |change| change.file.as_str())),
+        number(largest.map(FunctionChange::difference)),
+    ]
 }
 
 fn of_time(cell: &CellComparison) -> Vec<String> {
@@ -74,6 +98,7 @@ fn of_count(event: &str, cell: &CountedCell) -> Vec<String> {
     let mut row = vec![String::new(); 4];
     row.extend(compared(cell.ratio, cell.difference));
     row.extend([String::new(), text(event), number(cell.old), number(cell.new)]);
+    row.extend([const { String::new() }; 4]);
     row
 }
 

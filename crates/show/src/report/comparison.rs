@@ -10,7 +10,9 @@ use serde::Serialize;
 use super::charts::{self, Figure, RatioRow, grouped};
 use super::sortable::Sortable;
 use super::{PageSource, words};
+use crate::comparison::functions;
 use crate::figure::{counts_ratio, mark_of};
+use crate::grid::Grid;
 use crate::views::sustained::words as sustained_words;
 
 /// One comparison.
@@ -22,6 +24,9 @@ pub(super) struct Compared {
     started: String,
     figure: Option<Figure>,
     rows: Vec<ComparedRow>,
+    /// A table for each contender whose functions differ, and what its numbers mean.
+    functions: Vec<FunctionTable>,
+    function_notes: Vec<String>,
     /// Other differences between the runs.
     changes: Vec<String>,
 }
@@ -36,6 +41,13 @@ struct ComparedRow {
     new: Sortable,
     ratio: Sortable,
     word: String,
+}
+
+/// The functions of a contender.
+#[derive(Debug, Serialize)]
+struct FunctionTable {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
 /// The last run against each of the others that did the same work.
@@ -74,6 +86,10 @@ fn compared_with(place: usize, old: &PageSource, verdict: &Verdict, comparison: 
         started: started.map(|c| if c == 'T' { ' ' } else { c }).collect(),
         figure: figure(comparison, verdict),
         rows: rows.collect(),
+        functions: functions::grids(comparison)
+            .map(|Grid { header, rows }| FunctionTable { header, rows })
+            .collect(),
+        function_notes: functions::notes(comparison),
         changes: comparison.changes.clone(),
     }
 }

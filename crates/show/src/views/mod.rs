@@ -9,7 +9,7 @@ pub(crate) mod debt;
 mod drivers;
 pub(crate) mod durability;
 pub(crate) mod encryption;
-mod functions;
+pub(crate) mod functions;
 mod invariants;
 pub(crate) mod ladder;
 mod latency;

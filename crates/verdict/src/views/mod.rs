@@ -8,7 +8,7 @@ mod debt;
 mod drivers;
 mod durability;
 mod encryption;
-mod functions;
+pub(crate) mod functions;
 mod invariants;
 mod ladder;
 mod latency;

@@ -1,6 +1,6 @@
 //! The tests that `--counts` can count: those with a fixed amount of work.
 
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, bail, ensure};
 use dyno_engine::Contender;
 use dyno_lab::run::Counter;
 use dyno_plan::Plan;
@@ -24,7 +24,7 @@ pub fn check(plan: &Plan) -> Result<()> {
         let (counted, others): (Vec<&Contender>, Vec<&Contender>) =
             shown.iter().copied().partition(|contender| counter.takes(contender));
         match counter.check() {
-            Err(error) if counter == Counter::Callgrind && !counted.is_empty() => return Err(error),
+            Err(error) if counter == Counter::Callgrind && !counted.is_empty() => by_processor(error)?,
             Err(error) if counter != Counter::Callgrind => {
                 say(&format!("dyno: without {}: {error:#}", counter.events()));
             }
@@ -32,8 +32,48 @@ pub fn check(plan: &Plan) -> Result<()> {
         }
         for contender in others {
             let (label, events) = (&contender.label, counter.events());
-            say(&format!("dyno: without {events} of {label}: they are counted of runners in Rust only"));
+            say(&format!(
+                "dyno: without {events} of {label}: they are counted of runners in Rust only, as is the peak of the heap"
+            ));
         }
     }
+    if shown.iter().any(|contender| contender.runner.counts && !Counter::has_heap(contender)) {
+        say(
+            "dyno: without the peak of the heap: its library is not here, which `cargo build -p dyno-heap` makes",
+        );
+    }
+    shown.iter().filter_map(|contender| of_server(contender)).for_each(|line| say(&line));
     Ok(())
+}
+
+/// Without callgrind: prints that the processor's own counter takes its place.
+///
+/// # Errors
+/// It cannot be had either.
+fn by_processor(without: Error) -> Result<()> {
+    if let Err(why) = Counter::check_processor() {
+        bail!("{without:#}; the processor's own counter of instructions cannot be had here either: {why:#}");
+    }
+    say(&format!(
+        "dyno: without {}, but with processor_instructions, which the processor counts: {without:#}",
+        Counter::Callgrind.events()
+    ));
+    Ok(())
+}
+
+/// What is not counted of a contender's server.
+fn of_server(contender: &Contender) -> Option<String> {
+    let label = &contender.label;
+    if !contender.engine.is_server() && contender.engine.store().is_none() {
+        return None;
+    }
+    Some(match &contender.url {
+        None if contender.engine.is_server() => format!(
+            "dyno: without instructions, allocations and heap of the server of {label}: callgrind would have to start the \
+             server itself, and simulate all of its processes"
+        ),
+        _ => format!(
+            "dyno: without counts of the server of {label}: dyno follows the processes of private SQL servers only"
+        ),
+    })
 }

@@ -84,9 +84,14 @@ fn report(path: &Path, text: &str, found: &[String], signer: Option<&str>) -> Re
 /// The figures that were worked out again.
 fn counts(run: &Run) -> String {
     let samples: usize = run.trials.iter().map(|trial| trial.samples.len()).sum();
+    let functions = run.trials.iter().flat_map(|trial| &trial.samples);
+    let functions = match functions.filter(|sample| sample.functions.is_some()).count() {
+        0 => String::new(),
+        count => format!(", the functions of {count}"),
+    };
     let levels = run.shown_contenders().filter(|(_, contender)| contender.safety.is_some()).count();
     format!(
-        "{samples} samples of {} trials, {} different answers, the {} of {levels} {}",
+        "{samples} samples of {} trials{functions}, {} different answers, the {} of {levels} {}",
         run.trials.len(),
         run.answers.len(),
         if levels == 1 { "level" } else { "levels" },

@@ -1,7 +1,10 @@
 //! The output of strace: each system call of all threads of a process and of its children, with what it returned.
 //!
 //! Bytes are those that calls read and wrote: of files, whether or not a device was reached, and of connections. What a
-//! process does with mapped files is no call.
+//! process does with mapped files is no call, and neither is what it gives to the kernel by `io_uring`.
+//!
+//! A second strace lists the calls of a server's processes. Each line has the time of its call, so that those of a server
+//! can be placed in the sections of its client.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -21,50 +24,105 @@ const WRITES: [&str; 7] = ["write", "pwrite64", "writev", "pwritev", "pwritev2",
 /// The files that a runner asks for in vain where a section begins and ends (`crates/gauge/src/counting.rs`).
 const BEGINS: &str = "\"/dyno/section/begins\"";
 const ENDS: &str = "\"/dyno/section/ends\"";
+/// The names of a server's events begin so.
+const OF_SERVER: &str = "server_";
 
 /// The program and its arguments. It ends after the runner, when it has written all lines. It appends, because a second
 /// runner may read the database again.
 pub(super) fn program(file: &Path) -> Vec<String> {
-    let mut program = words(["strace", "-f", "-A", "-qq", "-s", "32", "-e", "signal=none", "-o"]);
+    let mut program = words(["strace", "-f", "-A", "-qq", "-ttt", "-s", "32", "-e", "signal=none", "-o"]);
     program.push(file.display().to_string());
     program
 }
 
-/// The counts of each section, in their order.
-pub(super) fn sections(file: &Path) -> Result<Vec<EventCounts>> {
-    let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+/// The counts of each section, in their order; with those of a server, where its calls are in a file.
+pub(super) fn sections(file: &Path, server: Option<&Path>) -> Result<Vec<EventCounts>> {
+    let mut sections = of_client(file)?;
+    if let Some(server) = server {
+        add_server(&mut sections, server)?;
+    }
+    let counts = sections.into_iter().map(|section| {
+        let mut counts = section.client.counts("");
+        if server.is_some() {
+            counts.extend(section.server.counts(OF_SERVER));
+        }
+        counts
+    });
+    Ok(counts.collect())
+}
+
+/// The sections of a runner, by its own calls.
+fn of_client(file: &Path) -> Result<Vec<TracedSection>> {
     let mut sections = Vec::new();
     let mut section: Option<TracedSection> = None;
-    for line in BufReader::new(open).split(b'\n') {
-        let line = line.with_context(|| format!("cannot read {}", file.display()))?;
-        let line = String::from_utf8_lossy(&line);
-        if line.contains(BEGINS) {
-            section = Some(TracedSection::default());
-        } else if line.contains(ENDS) {
-            sections.extend(section.take().map(TracedSection::counts));
+    for_each_call(file, |time, call| {
+        if call.contains(BEGINS) {
+            section = Some(TracedSection { began: time, ..TracedSection::default() });
+        } else if call.contains(ENDS) {
+            sections.extend(section.take().map(|section| TracedSection { ended: time, ..section }));
         } else if let Some(section) = &mut section {
-            section.add(&line);
+            section.client.add(call);
         }
-    }
+    })?;
     Ok(sections)
 }
 
-/// The calls of a section.
+/// Adds the calls of a server to the sections within which they were made.
+fn add_server(sections: &mut [TracedSection], file: &Path) -> Result<()> {
+    for_each_call(file, |time, call| {
+        let after = sections.partition_point(|section| section.began <= time);
+        let section = after.checked_sub(1).and_then(|place| sections.get_mut(place));
+        if let Some(section) = section.filter(|section| time <= section.ended) {
+            section.server.add(call);
+        }
+    })
+}
+
+/// Reads the lines of a file, such as `4711 1700000000.123456 fsync(5) = 0`: each with its time, in microseconds, and
+/// what follows.
+fn for_each_call(file: &Path, mut each: impl FnMut(u64, &str)) -> Result<()> {
+    let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    for line in BufReader::new(open).split(b'\n') {
+        let line = line.with_context(|| format!("cannot read {}", file.display()))?;
+        if let Some((time, call)) = timed(&String::from_utf8_lossy(&line)) {
+            each(time, call);
+        }
+    }
+    Ok(())
+}
+
+/// The time of a line, in microseconds, and its call.
+fn timed(line: &str) -> Option<(u64, &str)> {
+    let (_, rest) = line.split_once(' ')?;
+    let (time, call) = rest.trim_start().split_once(' ')?;
+    let (seconds, part) = time.split_once('.').filter(|(_, part)| part.len() == 6)?;
+    let (seconds, part): (u64, u64) = (seconds.parse().ok()?, part.parse().ok()?);
+    Some((seconds.checked_mul(1_000_000)?.checked_add(part)?, call.trim_start()))
+}
+
+/// A section, between two moments in microseconds.
 #[derive(Debug, Default)]
 struct TracedSection {
+    began: u64,
+    ended: u64,
+    client: TracedCalls,
+    server: TracedCalls,
+}
+
+/// The calls of one side in a section.
+#[derive(Debug, Default)]
+struct TracedCalls {
     calls: u64,
     flushes: u64,
     read: u64,
     written: u64,
 }
 
-impl TracedSection {
-    /// Adds a line such as `4711 pread64(5, "…"..., 4096, 0) = 4096`. A call during which another thread makes one has
-    /// two lines: `4711 fsync(5 <unfinished ...>` and `4711 <... fsync resumed>) = 0`. It counts where it begins, its
-    /// bytes where it ends.
-    fn add(&mut self, line: &str) {
-        let Some((_, call)) = line.split_once(' ') else { return };
-        let call = call.trim_start();
+impl TracedCalls {
+    /// Adds a call such as `pread64(5, "…"..., 4096, 0) = 4096`. One during which another thread makes a call has two
+    /// lines: `fsync(5 <unfinished ...>` and `<... fsync resumed>) = 0`. It counts where it begins, its bytes where it
+    /// ends.
+    fn add(&mut self, call: &str) {
         let name = match call.strip_prefix("<... ") {
             Some(resumed) => resumed.split(' ').next(),
             None => call.split_once('(').map(|(name, _)| name).filter(|name| is_name(name)),
@@ -81,11 +139,12 @@ impl TracedSection {
         }
     }
 
-    fn counts(self) -> EventCounts {
-        let TracedSection { calls, flushes, read, written } = self;
+    /// The counts, by the names of the events after a prefix.
+    fn counts(self, prefix: &str) -> EventCounts {
+        let TracedCalls { calls, flushes, read, written } = self;
         let counts =
             [("system_calls", calls), ("flushes", flushes), ("bytes_read", read), ("bytes_written", written)];
-        counts.map(|(event, count)| (event.to_owned(), count)).into()
+        counts.map(|(event, count)| (format!("{prefix}{event}"), count)).into()
     }
 }
 
@@ -108,23 +167,56 @@ fn returned(call: &str) -> u64 {
 mod tests {
     use super::*;
 
+    fn named(prefix: &str, counts: [u64; 4]) -> EventCounts {
+        let events = ["system_calls", "flushes", "bytes_read", "bytes_written"];
+        events.map(|event| format!("{prefix}{event}")).into_iter().zip(counts).collect()
+    }
+
+    fn written(lines: &[&str]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), lines.join("\n") + "\n").unwrap();
+        file
+    }
+
+    const CLIENT: [&str; 11] = [
+        "7 1.000010 write(4, \"x\", 100) = 100",
+        r#"7 1.000020 access("/dyno/section/begins", F_OK) = -1 ENOENT (No such file or directory)"#,
+        r#"7 1.000030 pread64(5, "SQLite = 3"..., 4096, 0) = 4096"#,
+        "7 1.000040 fdatasync(6 <unfinished ...>",
+        r#"8 1.000050 recvfrom(9, "x", 8192, 0, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)"#,
+        "7 1.000060 <... fdatasync resumed>) = 0",
+        r#"8 1.000070 write(4, "SET a = 5 W"..., 10 <unfinished ...>"#,
+        "8 1.000080 <... write resumed>) = 10",
+        "9 1.000090 +++ exited with 0 +++",
+        r#"7 1.000100 access("/dyno/section/ends", F_OK) = -1 ENOENT (No such file or directory)"#,
+        "7 1.000110 fsync(4) = 0",
+    ];
+
     #[test]
     fn calls_count_where_they_begin_and_bytes_where_they_end() {
-        let lines = [
-            r#"7 pread64(5, "SQLite = 3"..., 4096, 0) = 4096"#,
-            "7 fdatasync(6 <unfinished ...>",
-            r#"8 recvfrom(9, "x", 8192, 0, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)"#,
-            "7 <... fdatasync resumed>) = 0",
-            r#"8 write(4, "SET a = 5 W"..., 10 <unfinished ...>"#,
-            "8 <... write resumed>) = 10",
-            "9 +++ exited with 0 +++",
+        let file = written(&CLIENT);
+        assert_eq!(sections(file.path(), None).unwrap(), [named("", [4, 1, 4096, 10])]);
+    }
+
+    #[test]
+    fn calls_of_a_server_count_within_the_sections_of_its_client() {
+        let server = [
+            r#"20 1.000019 fsync(3) = 0"#,
+            r#"21 1.000025 pwrite64(3, "x"..., 8192, 0) = 8192"#,
+            "20 1.000099 fdatasync(3) = 0",
+            r#"20 1.000101 sendto(9, "x"..., 70, 0, NULL, 0) = 70"#,
+            "20 no line of strace's",
         ];
-        let mut section = TracedSection::default();
-        lines.iter().for_each(|line| section.add(line));
-        let expected = [("system_calls", 4), ("flushes", 1), ("bytes_read", 4096), ("bytes_written", 10)];
-        assert_eq!(
-            section.counts(),
-            EventCounts::from(expected.map(|(event, count)| (event.to_owned(), count)))
-        );
+        let (client, server) = (written(&CLIENT), written(&server));
+        let counted = sections(client.path(), Some(server.path())).unwrap();
+        let both = named("", [4, 1, 4096, 10]).into_iter().chain(named("server_", [2, 1, 0, 8192]));
+        assert_eq!(counted, [both.collect()]);
+    }
+
+    #[test]
+    fn times_are_read_to_the_microsecond() {
+        assert_eq!(timed("7  1700000000.000001 sync() = 0"), Some((1_700_000_000_000_001, "sync() = 0")));
+        assert_eq!(timed("7 12.5 sync() = 0"), None);
+        assert_eq!(timed("strace: detached"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 mod csv;
 mod page;
-mod table;
+pub(crate) mod table;
 
 use super::parts::Parts;
 

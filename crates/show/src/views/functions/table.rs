@@ -20,27 +20,31 @@ const LONGEST: usize = 40;
 /// A table for each two builds: all tests together, and those that differ the most.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     let of = |comparison: &FunctionComparison| {
-        plain(&fold_labels(functions(verdict, comparison, &shown(comparison)), LABEL))
+        plain(&fold_labels(functions(verdict, comparison, &shown(&comparison.tests)), LABEL))
     };
     verdict.views.functions.iter().map(of).collect()
 }
 
 /// All tests together, and those whose instructions differ the most; a single test alone.
-fn shown(comparison: &FunctionComparison) -> Vec<&ComparedFunctions> {
-    let (together, mut each): (Vec<_>, Vec<_>) =
-        comparison.tests.iter().partition(|compared| compared.test.is_none());
+pub fn shown(tests: &[ComparedFunctions]) -> Vec<&ComparedFunctions> {
+    let (together, mut each): (Vec<_>, Vec<_>) = tests.iter().partition(|compared| compared.test.is_none());
     let share = |compared: &ComparedFunctions| (compared.difference() / compared.before.max(1.0)).abs();
     each.retain(|compared| together.is_empty() || compared.difference() != 0.0);
     each.sort_by(|one, other| share(other).total_cmp(&share(one)));
     each.truncate(SHOWN);
-    each.sort_by_key(|compared| comparison.tests.iter().position(|known| known.test == compared.test));
+    each.sort_by_key(|compared| tests.iter().position(|known| known.test == compared.test));
     together.into_iter().chain(each).collect()
 }
 
 /// The rows of some tests.
 pub fn functions(verdict: &Verdict, comparison: &FunctionComparison, tests: &[&ComparedFunctions]) -> Grid {
     let labels = [comparison.over, comparison.contender].map(|place| verdict.label(place).to_owned());
-    let header = [String::new(), "functions, by instructions".to_owned()].into_iter().chain(labels);
+    grid("functions, by instructions".to_owned(), labels, tests)
+}
+
+/// The rows of some tests, below the names of both sides.
+pub fn grid(title: String, sides: [String; 2], tests: &[&ComparedFunctions]) -> Grid {
+    let header = [String::new(), title].into_iter().chain(sides);
     Grid {
         header: header.chain(["difference".to_owned()]).collect(),
         rows: tests.iter().flat_map(|compared| of_test(compared)).collect(),
@@ -103,8 +107,21 @@ pub fn signed(difference: f64) -> String {
 /// The meaning of the numbers, and builds without symbols.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let comparisons = &verdict.views.functions;
-    let tests = || comparisons.iter().flat_map(|comparison| &comparison.tests);
-    if comparisons.is_empty() {
+    let tests: Vec<&ComparedFunctions> =
+        comparisons.iter().flat_map(|comparison| &comparison.tests).collect();
+    let mut builds: Vec<&NamelessBuild> = Vec::new();
+    for build in comparisons.iter().flat_map(|comparison| &comparison.nameless) {
+        if !builds.iter().any(|known| known.contender == build.contender) {
+            builds.push(build);
+        }
+    }
+    let builds = builds.iter().map(|build| (verdict.label(build.contender).to_owned(), build.share));
+    notes_of(&tests, &builds.collect::<Vec<_>>())
+}
+
+/// The same of some tests, and of builds without symbols, each with its share of instructions.
+pub fn notes_of(tests: &[&ComparedFunctions], nameless_builds: &[(String, f64)]) -> Vec<String> {
+    if tests.is_empty() {
         return Vec::new();
     }
     let mut notes = vec![
@@ -112,16 +129,15 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
          functions that it called. What the compiler put inline belongs to the function around it."
             .to_owned(),
     ];
-    let left_out = tests().map(|compared| compared.left_out_at_most).fold(0.0, f64::max);
+    let left_out = tests.iter().map(|compared| compared.left_out_at_most).fold(0.0, f64::max);
     if left_out > 0.0 {
         notes.push(format!(
             "–: it executed nothing, or is one of those with at most {} instructions that the run file leaves out",
             units::whole(left_out.round() as u64)
         ));
     }
-    let scattered =
-        tests().filter(|compared| compared.scatters).filter_map(|compared| compared.test.as_deref());
-    let scattered: Vec<&str> = scattered.collect();
+    let scattered = tests.iter().filter(|compared| compared.scatters);
+    let scattered: Vec<&str> = scattered.filter_map(|compared| compared.test.as_deref()).collect();
     if !scattered.is_empty() {
         notes.push(format!(
             "Functions: the two trials counted different numbers of instructions in test {}, so differences there may be \
@@ -129,21 +145,14 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
             scattered.join(", ")
         ));
     }
-    notes.extend(nameless(verdict));
+    notes.extend(nameless(nameless_builds));
     notes
 }
 
 /// The builds whose functions have no names, with the remedy; none if all have some.
-fn nameless(verdict: &Verdict) -> Option<String> {
-    let mut builds: Vec<&NamelessBuild> = Vec::new();
-    for build in verdict.views.functions.iter().flat_map(|comparison| &comparison.nameless) {
-        if !builds.iter().any(|known| known.contender == build.contender) {
-            builds.push(build);
-        }
-    }
-    let share = |build: &&NamelessBuild| {
-        format!("{} of the instructions of {}", units::percent(build.share), verdict.label(build.contender))
-    };
+fn nameless(builds: &[(String, f64)]) -> Option<String> {
+    let share =
+        |(label, share): &(String, f64)| format!("{} of the instructions of {label}", units::percent(*share));
     let shares: Vec<String> = builds.iter().map(share).collect();
     (!shares.is_empty()).then(|| {
         format!(

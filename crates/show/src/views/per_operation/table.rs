@@ -34,7 +34,8 @@ fn of_test(test: &TestVerdict) -> Vec<Vec<String>> {
     let occurred = |cells: &[Cell]| {
         cells.iter().any(|cell| cell.figures.summary.is_some_and(|summary| summary.max > 0.0))
     };
-    let counts = test.counts.iter().filter(|measure| occurred(&measure.cells));
+    let counts = test.counts.iter();
+    let counts = counts.filter(|measure| occurred(&measure.cells) && !measure.quantity.is_peak());
     let mut rows = vec![row(&Quantity::Time, &test.cells)];
     rows.extend(counts.map(|measure| row(&measure.quantity, &measure.cells)));
     rows[0][0].clone_from(&test.id);

@@ -1,3 +1,4 @@
+use super::sides::{CountedTest, compare, nameless, settled, sum};
 use super::*;
 
 fn side(functions: &[(&str, &str, f64)], instructions: f64) -> CountedTest {
