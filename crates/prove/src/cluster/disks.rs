@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::context::ProofContext;
+use crate::context::{ProofContext, StorageKind};
 use crate::cuts;
 use crate::disk::Disk;
 use crate::disk::files::{self, Mounted, System};
 use crate::disk::log::Entry;
 use crate::image::Image;
 use crate::phase::PhaseMarker;
-use crate::storage::StorageKind;
 
 /// The disks of all nodes, in their order. Drop them after the servers on them.
 pub struct NodeDisks {
