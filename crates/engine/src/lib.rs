@@ -4,6 +4,7 @@
 //! Reads files; starts nothing.
 
 mod build;
+mod built_from;
 mod cache;
 mod cluster;
 mod contender;
