@@ -58,6 +58,9 @@ speedtest="run speedtest --scale 0.02 --only 15 --trials 1 --quiet"
 new_root archive
 tar -C "$root/opt" --zstd -xf "$archive"
 home=$(cd "$root" && ls -d opt/dyno-*)
+# The same commit gives the same bytes in every folder.
+named=$(grep -rlF -- "$PWD/" "$root/$home" | head -n 3)
+[ -z "$named" ] || fail "these name the folder of the build: $named"
 add_libraries "$root/$home/bin"
 inside "$home/bin/dyno" list --format json >"$work/said"
 says modernc

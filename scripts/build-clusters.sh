@@ -15,9 +15,9 @@ if ! command -v go >/dev/null; then
     echo "etcd cannot be built: there is no Go here (https://go.dev/dl/)" >&2
     exit 1
 fi
-# The versions are those of go.mod and go.sum; a clone is not asked for its history. Without C, the programs need nothing
-# of the system.
-build() { CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -ldflags=-s -o "$folder/$1" "$2"; }
+# The versions are those of go.mod and go.sum; a clone is not asked for its history, and the programs do not name its folder.
+# Without C, they need nothing of the system.
+build() { CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -ldflags=-s -o "$folder/$1" "$2"; }
 
 build etcd go.etcd.io/etcd/server/v3
 build dyno-runner-etcd ./cmd/dyno-runner-etcd

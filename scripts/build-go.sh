@@ -15,8 +15,8 @@ if ! command -v go >/dev/null; then
     echo "the drivers in Go are left out: there is no Go here (https://go.dev/dl/)" >&2
     exit 0
 fi
-# The versions are those of go.mod and go.sum; a clone is not asked for its history.
-build() { go build -mod=readonly -buildvcs=false -o "$folder/" "$@"; }
+# The versions are those of go.mod and go.sum; a clone is not asked for its history, and the programs do not name its folder.
+build() { go build -mod=readonly -buildvcs=false -trimpath -o "$folder/" "$@"; }
 
 build ./cmd/dyno-runner-go
 # Go looks for the compiler itself.

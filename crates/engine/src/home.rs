@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 use dyno_files::{check_guarded, is_trusted, notice, user_name};
 use nix::unistd::Uid;
 
+use crate::built_from::built_from;
+
 /// The folders of a home, in which there are programs that dyno runs.
 const PARTS: [&str; 3] = ["suites", "engines", "runners"];
 /// The bit of a mode by which every user writes, and the same of a folder such as `/tmp`, which all share.
@@ -39,8 +41,8 @@ impl Home {
             return Ok(Home { root, programs });
         }
         let working = env::current_dir().unwrap_or_default();
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut others = working.ancestors().chain(sources.ancestors());
+        let sources = built_from().into_iter().flat_map(Path::ancestors);
+        let mut others = working.ancestors().chain(sources);
         let root = programs.ancestors().find(|folder| is_home(folder));
         let root = root.or_else(|| others.find(|folder| is_home(folder) && is_safe(folder)));
         let root = root.context(

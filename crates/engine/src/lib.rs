@@ -5,6 +5,7 @@
 
 mod arguments;
 mod build;
+mod built_from;
 mod cache;
 mod cluster;
 mod contender;

@@ -17,7 +17,8 @@ pub(crate) fn fold_labels(mut grid: Grid, longest: usize) -> Grid {
     grid
 }
 
-fn fold(line: &str, longest: usize) -> String {
+/// A line as several, broken where its parts begin.
+pub(crate) fn fold(line: &str, longest: usize) -> String {
     let mut lines = vec![String::new()];
     for part in line.split_inclusive(['/', ',', ':', '@', '-', '.', ' ', '+']) {
         let last = lines.len() - 1;

@@ -8,7 +8,7 @@ use super::labels::{LABEL, fold_labels};
 use super::layout::width as limit;
 use super::notes;
 use super::paint::TablePart;
-use super::plain::{SHORT_TITLE, cut_titles, plain, width};
+use super::plain::{SHORT_TITLE, aligned, cut_titles, longest_title, plain, width};
 use super::report::answer::answers;
 use super::table_options::TableOptions;
 use super::views::{self, ladder::table as ladder};
@@ -17,6 +17,9 @@ use super::views::{self, ladder::table as ladder};
 const TITLE: usize = 36;
 /// The shortest length, for narrow terminals.
 const LEAST_TITLE: usize = 12;
+/// The shortest length at which a label continues on the next line.
+const LEAST_LABEL: usize = 12;
+
 /// Heading, answer, tables and notes, each ready to be painted.
 pub fn parts(verdict: &Verdict, options: TableOptions) -> Vec<(TablePart, String)> {
     let mut parts = vec![(TablePart::Heading, notes::paragraph(&notes::heading(verdict)))];
@@ -54,10 +57,10 @@ fn by_test(verdict: &Verdict) -> Vec<String> {
     tables
 }
 
-/// A test's table, without the columns that can be missed where it would be too wide, and at last with its title in a line above.
+/// A test's table, without the columns that can be missed where it would be too wide.
 fn fitting(mut grid: Grid) -> String {
     for missed in ["bytes/s", "min", "max"] {
-        let text = plain(&grid);
+        let text = aligned(&grid);
         if width(&text) <= limit() {
             return text;
         }
@@ -65,10 +68,6 @@ fn fitting(mut grid: Grid) -> String {
             grid.header.remove(column);
             grid.rows.iter_mut().for_each(|row| drop(row.remove(column)));
         }
-    }
-    if width(&plain(&grid)) > limit() {
-        let title = std::mem::take(&mut grid.header[1]);
-        return format!("   {title}\n{}", plain(&grid));
     }
     plain(&grid)
 }
@@ -81,7 +80,7 @@ struct Way {
 }
 
 /// The ways in which a table is tried, the best first.
-const WAYS: [Way; 9] = [
+const WAYS: [Way; 10] = [
     Way { detail: Detail::Interval, title: usize::MAX, label: usize::MAX },
     Way { detail: Detail::Interval, title: TITLE, label: usize::MAX },
     Way { detail: Detail::Interval, title: SHORT_TITLE, label: usize::MAX },
@@ -91,12 +90,19 @@ const WAYS: [Way; 9] = [
     Way { detail: Detail::Ratio, title: TITLE, label: LABEL },
     Way { detail: Detail::Ratio, title: SHORT_TITLE, label: LABEL },
     Way { detail: Detail::Ratio, title: LEAST_TITLE, label: LABEL },
+    Way { detail: Detail::Ratio, title: LEAST_TITLE, label: LEAST_LABEL },
 ];
 
 impl Way {
+    /// Titles have at least the letters of this way, and those for which there is room.
     fn draw(&self, verdict: &Verdict, places: &[usize]) -> String {
         let grid = fold_labels(grid::results(verdict, places, self.detail), self.label);
-        plain(&cut_titles(grid, self.title))
+        let text = aligned(&cut_titles(grid.clone(), self.title));
+        let room = limit().saturating_sub(width(&text));
+        if room == 0 || longest_title(&grid) <= self.title {
+            return text;
+        }
+        aligned(&cut_titles(grid, self.title.saturating_add(room)))
     }
 }
 

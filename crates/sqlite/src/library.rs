@@ -1,6 +1,6 @@
 //! Finds and loads the library that a job names.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dyno_library::LibraryName;
@@ -21,16 +21,15 @@ pub fn load(build: &Build) -> Result<Api> {
     }
 }
 
-/// The library next to the program, or the one in the build's output, because test programs lie in another folder.
+/// The library next to the program, or one folder further up: test programs lie in `deps/`, which is next to it.
 fn bundled() -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find where this program is")?;
-    let beside = program.with_file_name(BUNDLED);
-    let built = Path::new(env!("OUT_DIR")).join(BUNDLED);
-    let found = [&beside, &built].into_iter().find(|path| path.is_file());
-    found.cloned().with_context(|| {
+    let folders = program.ancestors().skip(1).take(2);
+    let found = folders.map(|folder| folder.join(BUNDLED)).find(|path| path.is_file());
+    found.with_context(|| {
         format!(
             "the bundled SQLite, {}, is missing: cargo build --release -p dyno-runner-sqlite",
-            beside.display()
+            program.with_file_name(BUNDLED).display()
         )
     })
 }
@@ -39,6 +38,7 @@ fn bundled() -> Result<PathBuf> {
 mod tests {
     use std::ffi::c_void;
     use std::fs;
+    use std::path::Path;
 
     use dyno_library::file_of;
 

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use dyno_lab::{doctor, scratch};
+use dyno_show::{WIDTH, width};
 
 use super::outcome::{Exit, print};
 use crate::cli::{DoctorArgs, TextFormat};
@@ -11,7 +12,7 @@ pub fn execute(arguments: &DoctorArgs) -> Result<Exit> {
     let folder = arguments.dir.clone().unwrap_or_else(scratch::default_parent);
     let checks = doctor::checks(&folder);
     match arguments.format {
-        TextFormat::Table => print(&doctor::render(&checks)),
+        TextFormat::Table => print(&doctor::render(&checks, width().min(WIDTH) as u16)),
         TextFormat::Json => print(&dyno_show::pretty(&checks)?),
     }
 }

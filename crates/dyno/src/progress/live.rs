@@ -52,7 +52,8 @@ impl Live {
 
     /// A separate line, before there is a table.
     pub fn prepares(&self, line: &str, share: f64) {
-        self.bar.set_prefix(cut(line, WIDTH - 26));
+        let (_, width) = Term::stderr().size();
+        self.bar.set_prefix(cut(line, usize::from(width).clamp(40, WIDTH) - 26));
         self.bar.set_length(1000);
         self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
         self.bar.tick();

@@ -109,7 +109,7 @@ mod tests {
             assert!(!check.found.is_empty());
             assert!(check.level != Level::Warning || check.advice.is_some(), "{check:?}");
         }
-        assert!(render(&checks).lines().all(|line| line.chars().count() <= 100));
+        assert!(render(&checks, 100).lines().all(|line| line.chars().count() <= 100));
     }
 
     #[test]

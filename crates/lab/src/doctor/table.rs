@@ -1,15 +1,17 @@
-//! The checks as text for a terminal: readable in 100 columns, without colour.
+//! The checks as text for a terminal, without colour.
 
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::{Check, Level};
 
-const WIDTH: u16 = 100;
-
-/// The checks as a table, a line for each and a line for its advice, and a last line that counts.
-pub fn render(checks: &[Check]) -> String {
+/// The checks as a table in a width of some columns, a line for each and a line for its advice, and a last line that
+/// counts.
+pub fn render(checks: &[Check], columns: u16) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(columns);
     for check in checks {
         let mark = match check.level {
             Level::Good => "ok",
@@ -56,7 +58,10 @@ mod tests {
 
 1 warning, 1 note.
 ";
-        assert_eq!(render(&checks), expected);
+        assert_eq!(render(&checks, 100), expected);
+        let narrow = render(&checks, 60);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+        assert_eq!(narrow.matches("stop it").count(), 20, "{narrow}");
         assert_eq!(summary(&checks[..1]), "No warnings, 0 notes.");
     }
 }

@@ -11,7 +11,7 @@ use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
 pub use csv::render as csv;
 
 use crate::units::{duration, rate, whole};
-use crate::{WIDTH, pretty, wrapped};
+use crate::{pretty, width, wrapped};
 
 /// The heads of the table of faults.
 const FAULTS: [&str; 8] =
@@ -59,7 +59,7 @@ fn table<const N: usize>(heads: &[&str; N], texts: usize, rows: impl Iterator<It
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH as u16);
+        .set_width(width() as u16);
     table.add_row(heads);
     rows.for_each(|row| {
         table.add_row(row);

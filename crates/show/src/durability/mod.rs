@@ -11,7 +11,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dyno_record::{DeviceFailure, DurabilityControls, DurabilityProof, Tally};
 use dyno_verdict::{DurabilityVerdict, SubjectVerdict};
 
-use crate::{WIDTH, pretty, wrapped};
+use crate::{pretty, width, wrapped};
 
 pub use csv::render as csv;
 pub use damage::{failure, what};
@@ -83,7 +83,7 @@ fn table(verdict: &DurabilityVerdict) -> String {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH as u16);
+        .set_width(width() as u16);
     table.add_row(HEADS);
     for row in rows(verdict) {
         table.add_row(row);

@@ -1,6 +1,6 @@
-//! Everything on one screen: at most 60 lines of 100 columns.
+//! Everything on one screen: at most 60 lines of 100 columns. A narrower terminal has more lines.
 
-use dyno_show::{WIDTH, cut, wrapped};
+use dyno_show::{WIDTH, cut, width, wrapped};
 use textwrap::WordSeparator;
 use textwrap::wrap_algorithms::wrap_first_fit;
 
@@ -13,16 +13,19 @@ const FEW: usize = 2;
 /// The command that builds all runners.
 const BUILD_ALL: &str = "make build";
 
+/// The heading of the engines.
+const ENGINES: &str = "Engines: version, drivers and @builds, profiles (dyno list ENGINE explains them)";
+
 /// An explanation of how contenders' names are composed.
 const NAMES: &str = "
-You name what to compare as ENGINE[@BUILD][/DRIVER][:PROFILE]:
+Name what to compare as ENGINE[@BUILD][/DRIVER][:PROFILE]:
   dyno run speedtest --with sqlite,sqlite:wal";
 
 /// Suites, engines, and what is missing.
 pub fn text(listing: &Listing) -> String {
     let mut lines = vec!["Suites: what dyno measures (dyno list SUITE shows the tests)".to_owned()];
     lines.extend(suites(&listing.suites));
-    lines.push("\nEngines: version, drivers and @builds, profiles (dyno list ENGINE explains them)".into());
+    lines.push(wrapped(ENGINES, "\n", "  "));
     // The harness measures dyno and is no choice.
     let engines: Vec<&EngineItem> = listing.engines.iter().filter(|engine| !engine.harness).collect();
     lines.extend(rows(&engines));
@@ -37,24 +40,43 @@ pub fn text(listing: &Listing) -> String {
 
 /// A line for each suite.
 pub fn suites(suites: &[SuiteItem]) -> Vec<String> {
-    let width = suites.iter().map(|suite| suite.name.len()).max().unwrap_or(0);
+    let names = suites.iter().map(|suite| suite.name.len()).max().unwrap_or(0);
     let line = |suite: &SuiteItem| {
         let about = suite.trouble.as_ref().map_or(suite.title.clone(), |why| format!("cannot be run: {why}"));
-        cut(&format!("  {:<width$}  {}", suite.name, about.lines().next().unwrap_or_default()), WIDTH)
+        cut(&format!("  {:<names$}  {}", suite.name, about.lines().next().unwrap_or_default()), limit())
     };
     suites.iter().map(line).collect()
 }
 
-/// A row for each engine.
+/// The columns that this screen takes.
+fn limit() -> usize {
+    width().min(WIDTH)
+}
+
+/// A row for each engine; where the columns do not fit, the lists of each below its name.
 fn rows(engines: &[&EngineItem]) -> Vec<String> {
     let mut cells: Vec<[String; 4]> = engines.iter().map(|engine| cells(engine)).collect();
     share_lists(&mut cells);
     let width = |column: usize| cells.iter().map(|cells| cells[column].len()).max().unwrap_or(0);
-    let (names, versions) = (width(0), width(1));
-    let drivers = width(2).min(DRIVERS);
-    let profiles = WIDTH.saturating_sub(names + versions + drivers + 8).max(PROFILES);
+    let widths = [width(0), width(1), width(2).min(DRIVERS)];
+    let profiles = limit().saturating_sub(widths.iter().sum::<usize>() + 8);
+    match profiles < PROFILES {
+        true => cells.iter().flat_map(below_its_name).collect(),
+        false => in_columns(&cells, widths, profiles),
+    }
+}
+
+/// An engine's name and version, and below it the drivers and the profiles.
+fn below_its_name([name, version, drivers, profiles]: &[String; 4]) -> Vec<String> {
+    let lists = [drivers, profiles].into_iter().filter(|list| !list.is_empty());
+    let lists = lists.map(|list| wrapped(list, "    ", "      "));
+    [format!("  {name}  {version}")].into_iter().chain(lists).collect()
+}
+
+/// The engines in columns of these widths.
+fn in_columns(cells: &[[String; 4]], [names, versions, drivers]: [usize; 3], profiles: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for cells in &cells {
+    for cells in cells {
         let profile_lines = column(&cells[3], &[profiles]);
         // Below the last profiles the whole line is free for drivers.
         let mut widths = vec![drivers; profile_lines.len()];

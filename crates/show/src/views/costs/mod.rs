@@ -4,7 +4,7 @@ use dyno_verdict::Verdict;
 
 use super::parts::{NOTHING, Parts};
 use crate::grid::Grid;
-use crate::plain::{SHORT_TITLE, cut_titles, plain};
+use crate::plain::with_texts;
 use crate::table_options::TableOptions;
 use crate::units;
 
@@ -14,7 +14,7 @@ pub const PARTS: Parts = Parts { tables, ..NOTHING };
 /// A table for each contender, where it is asked for.
 fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     let asked = (0..verdict.shown_contenders().count()).filter(|_| options.costs);
-    asked.map(|place| plain(&cut_titles(grid(verdict, place), SHORT_TITLE))).collect()
+    asked.map(|place| with_texts(&grid(verdict, place))).collect()
 }
 
 /// Of one contender, by its place among those shown.

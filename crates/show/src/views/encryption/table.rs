@@ -4,13 +4,13 @@ use dyno_verdict::{AddedTime, Verdict};
 
 use crate::figure;
 use crate::grid::Grid;
-use crate::plain::chunks;
+use crate::plain::with_texts;
 use crate::table_options::TableOptions;
 use crate::units;
 
 /// The tables; empty if no contender encrypts.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
-    grid(verdict).map(|grid| chunks(&grid)).unwrap_or_default()
+    grid(verdict).map(|grid| with_texts(&grid)).into_iter().collect()
 }
 
 /// The additional time of encrypted contenders over the same engines unencrypted; `None` without such pairs.

@@ -8,21 +8,19 @@ use dyno_verdict::{CellStanding, Ladder, RungVerdict, SafetyChange, Verdict};
 use crate::figure;
 use crate::grid::Grid;
 use crate::headings;
-use crate::layout::cut;
-use crate::plain::plain;
+use crate::plain::with_texts;
 use crate::table_options::TableOptions;
 use crate::views::published::table::sources;
 use crate::{notes, units};
 
 /// The width of the longest bar.
 const BAR: usize = 12;
-/// The length at which a rung's name is cut for the terminal.
-const NAME: usize = 22;
 
 /// The ladders and their notes; nothing of a suite without rungs.
 pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     let ladders = &verdict.views.ladders;
-    let mut parts: Vec<String> = ladders.iter().map(|ladder| plain(&grid(verdict, ladder, true))).collect();
+    let mut parts: Vec<String> =
+        ladders.iter().map(|ladder| with_texts(&grid(verdict, ladder, true))).collect();
     if !ladders.is_empty() {
         let bars = [BARS.to_owned()];
         parts.push(notes::paragraph(&[&bars[..], &legend(verdict, options.notes)].concat()));
@@ -52,9 +50,11 @@ pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
     }
     let longest = longest(verdict, ladder);
     let rows = ladder.rungs.iter().enumerate().map(|(index, rung)| {
-        let name = if bars { cut(&rung.name, NAME) } else { rung.name.clone() };
-        let mut row =
-            vec![(index + 1).to_string(), name, headings::level_name(&verdict.contenders[rung.contender])];
+        let mut row = vec![
+            (index + 1).to_string(),
+            rung.name.clone(),
+            headings::level_name(&verdict.contenders[rung.contender]),
+        ];
         row.extend([rate(verdict, ladder, rung), gain(rung), over(rung)]);
         if bars {
             row.push(bar(rung, rung.over.and_then(|over| ladder.rungs[over].rate), longest));

@@ -3,9 +3,9 @@
 use dyno_verdict::Verdict;
 
 use crate::grid::Grid;
-use crate::plain::chunks;
+use crate::plain::with_texts;
 use crate::table_options::TableOptions;
-use crate::{measure, notes, units};
+use crate::{measure, notes, units, wrapped};
 
 /// The message if there are no published figures.
 const NONE_PUBLISHED: &str = "The suite has no published figures for these parameters.";
@@ -20,9 +20,11 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
         let is_said = verdict.views.ladders.is_empty();
         return is_said.then(|| NONE_PUBLISHED.to_owned()).into_iter().collect();
     };
+    let about = "Seconds: today's beside the published ones, which are of other hardware and other versions.";
     vec![format!(
-        "Seconds: today's beside the published ones, which are of other hardware and other versions.\n\n{}\n\n{}",
-        chunks(&grid).join("\n\n"),
+        "{}\n\n{}\n\n{}",
+        wrapped(about, "", "  "),
+        with_texts(&grid),
         notes::paragraph(&sources(verdict))
     )]
 }

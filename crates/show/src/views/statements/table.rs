@@ -4,7 +4,7 @@ use dyno_verdict::{LatencyLine, LatencyTest, StatementLine, Verdict};
 
 use crate::grid::Grid;
 use crate::layout::cut_line;
-use crate::plain::plain;
+use crate::plain::with_texts;
 use crate::table_options::TableOptions;
 use crate::units;
 
@@ -23,7 +23,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
             .collect(),
         rows: line.statements.iter().map(|statement| row("", statement)).collect(),
     };
-    timed(verdict).map(|timed| plain(&grid(timed))).collect()
+    timed(verdict).map(|timed| with_texts(&grid(timed))).collect()
 }
 
 /// The lines whose statements were timed, with their tests.

@@ -4,8 +4,8 @@ use dyno_record::SentStatement;
 use dyno_verdict::{CountRange, TrafficLine, TrafficTest, Verdict};
 
 use crate::grid::Grid;
-use crate::layout::cut_line;
-use crate::plain::plain;
+use crate::layout::{cut_line, width};
+use crate::plain::{SHORT_TITLE, plain};
 use crate::table_options::TableOptions;
 use crate::units;
 
@@ -14,13 +14,16 @@ pub const COLUMNS: [&str; 6] =
     ["round trips", "statements", "prepares", "sends", "bytes sent", "bytes received"];
 /// The most characters of a statement's text that a table shows.
 const SHOWN: usize = 70;
+/// The columns of a statement's count, with what separates it from those beside it.
+const COUNT: usize = 14;
 
 /// The tables; with notes also the statements of each contender.
 pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     let tests = verdict.views.traffic.iter();
     let grids = tests.flat_map(|test| {
+        let shown = SHOWN.min(room_for_statements(verdict, test));
         let statements =
-            options.notes.then(|| statements(verdict, test, SHOWN)).filter(|rows| !rows.is_empty());
+            options.notes.then(|| statements(verdict, test, shown)).filter(|rows| !rows.is_empty());
         let listed = statements.map(|rows| Grid {
             header: ["", &format!("{}: contender", name(test)), "each", "statement"]
                 .map(String::from)
@@ -30,6 +33,14 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
         [counts(verdict, test)].into_iter().chain(listed)
     });
     grids.map(|grid| plain(&grid)).collect()
+}
+
+/// The columns that are left beside the contender and the count.
+fn room_for_statements(verdict: &Verdict, test: &TrafficTest) -> usize {
+    let labels = test.lines.iter().map(|line| verdict.label(line.contender).chars().count());
+    let heading = name(test).chars().count() + ": contender".len();
+    let taken = labels.chain([heading]).max().unwrap_or(0) + COUNT;
+    width().saturating_sub(taken).max(SHORT_TITLE)
 }
 
 fn counts(verdict: &Verdict, test: &TrafficTest) -> Grid {

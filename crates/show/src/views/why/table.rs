@@ -4,7 +4,7 @@ use dyno_verdict::{BudgetLine, BudgetedTest, ComparedPlans, TimeBudgets, Verdict
 
 use crate::grid::Grid;
 use crate::layout::cut_line;
-use crate::plain::plain;
+use crate::plain::{plain, with_texts};
 use crate::table_options::TableOptions;
 use crate::units;
 
@@ -19,8 +19,9 @@ const SHOWN: usize = 60;
 /// The table of budgets, and that of plans that differ.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     let Some(why) = &verdict.views.why else { return Vec::new() };
-    let grids = [budgets(verdict, why), plans(verdict, why.plans.iter().filter(|plans| plans.differ))];
-    grids.iter().filter(|grid| !grid.rows.is_empty()).map(plain).collect()
+    let plans = plans(verdict, why.plans.iter().filter(|plans| plans.differ));
+    let grids = [(budgets(verdict, why), plain as fn(&Grid) -> String), (plans, with_texts)];
+    grids.iter().filter(|(grid, _)| !grid.rows.is_empty()).map(|(grid, draw)| draw(grid)).collect()
 }
 
 /// The budgets of all tests: a part that is zero everywhere has no column.
