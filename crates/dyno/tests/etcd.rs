@@ -61,6 +61,31 @@ fn its_transactions_are_serializable_and_its_runner_keeps_the_protocol() {
 }
 
 #[test]
+fn what_it_acknowledged_is_there_after_the_leader_or_all_power_was_lost() {
+    if !is_here() {
+        return;
+    }
+    let place = Place::in_memory();
+    let arguments =
+        "prove --with etcd --faults kill,partition,power --tries 1 --seed 5 --quiet -o found.json";
+    place.dyno(arguments).exits(0).without_panic().prints("not disproved");
+    let found = place.dyno("show found.json --format json").exits(0).json();
+    let subject = &found["record"]["subjects"][0];
+    // Of a commit that was removed the check says that it is lost.
+    assert_eq!(subject["notices_loss"], true);
+    assert_eq!(subject["staleness"].as_array().unwrap().len(), 2);
+    let tries = subject["tries"].as_array().unwrap();
+    assert_eq!(tries.len(), 3);
+    for one in tries {
+        assert!(one["acknowledged"].as_u64().unwrap() > 0, "{one}");
+        assert_eq!((&one["lost"], &one["goes_on"]), (&0.into(), &true.into()), "{one}");
+        assert!(one["troubles"].is_null(), "{one}");
+    }
+    assert_eq!(processes_with(&place.data().display().to_string()), [0; 0]);
+    place.assert_clean();
+}
+
+#[test]
 fn a_program_that_is_missing_is_named_with_the_command_that_builds_it() {
     if !is_here() {
         return;

@@ -73,10 +73,33 @@ impl Folders {
         self.whole.path()
     }
 
+    /// Empties the folders that a machine has in memory, which a power cut empties: those of sockets and of temporary files.
+    ///
+    /// # Errors
+    /// Something cannot be removed.
+    pub fn forget_volatile(&self) -> Result<()> {
+        for folder in [&self.sockets, &self.temporary] {
+            empty(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        }
+        Ok(())
+    }
+
     /// The folders and files that a server leaves behind when it dies.
     pub fn all(&self) -> Vec<&Path> {
         [Some(self.whole()), self.short.as_ref().map(TempDir::path)].into_iter().flatten().collect()
     }
+}
+
+/// Removes all that is in a folder. No link is followed.
+fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
 }
 
 fn fits(folder: &Path, socket: &str) -> bool {

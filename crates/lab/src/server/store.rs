@@ -3,8 +3,10 @@
 //! Their nodes are private servers as those of SQL are, with fewer needs: there is nothing to make but an empty folder, and
 //! what is in them ends with the run. So all nodes start at once, since none is ready before a majority is there.
 
+mod nodes;
+
 use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -36,6 +38,8 @@ pub struct StoreOrder<'a> {
     pub contender: &'a Contender,
     /// A folder of dyno's own on the file system to be measured.
     pub place: &'a Path,
+    /// Folders for the nodes, in their order, where each has a separate disk; nodes without one are in `place`.
+    pub places: &'a [PathBuf],
     /// The placement of all nodes.
     pub placement: &'a Placement,
     /// By which the start is ended.
@@ -92,14 +96,32 @@ impl StoreCluster {
 
     fn node(&self, order: StoreOrder, start: &Start, place: usize, count: usize) -> Result<StoreNode> {
         let account = Account::for_server(&start.account)?;
-        let (program, arguments) = &self.what;
-        account.check_way(program)?;
-        let folders = Folders::create(&std::path::absolute(order.place)?, &account, SOCKET)?;
+        let own = order.places.get(place).map_or(order.place, PathBuf::as_path);
+        let folders = Folders::create(&std::path::absolute(own)?, &account, SOCKET)?;
         let make = || {
             DirBuilder::new().mode(0o700).create(&folders.data)?;
             account.own(&folders.data)
         };
         make().with_context(|| format!("cannot make {}", folders.data.display()))?;
+        if order.places.get(place).is_some() {
+            // A power cut is to find the folder.
+            nix::unistd::syncfs(File::open(folders.whole())?).context("cannot write out the data folder")?;
+        }
+        let (child, guard) = self.launch(order, start, (place, count), &folders)?;
+        Ok(StoreNode { child, ended: None, folders, _guard: guard })
+    }
+
+    /// Starts the program of a node on its folders.
+    fn launch(
+        &self,
+        order: StoreOrder,
+        start: &Start,
+        (place, count): (usize, usize),
+        folders: &Folders,
+    ) -> Result<(Child, Guard)> {
+        let account = Account::for_server(&start.account)?;
+        let (program, arguments) = &self.what;
+        account.check_way(program)?;
         let socket = folders.sockets.join(SOCKET);
         let addresses: Vec<String> = (0..count).map(ClusterNetwork::address).collect();
         let cluster = start.cluster.as_ref().context("it is no cluster")?;
@@ -125,7 +147,7 @@ impl StoreCluster {
             let _ = child.kill();
             let _ = child.wait();
         })?;
-        Ok(StoreNode { child, ended: None, folders, _guard: guard })
+        Ok((child, guard))
     }
 
     fn wait_until_ready(&mut self, words: &str, interrupts: &Interrupts) -> Result<()> {
@@ -162,17 +184,8 @@ impl StoreCluster {
 
     /// The first node as its clients reach it, with the sockets of the others.
     pub fn server(&self) -> Server {
-        let socket = |node: &StoreNode| node.folders.sockets.join(SOCKET).display().to_string();
-        Server {
-            host: socket(&self.nodes[0]),
-            port: None,
-            user: String::new(),
-            password: None,
-            database: None,
-            options: Default::default(),
-            process: Some(self.nodes[0].child.id()),
-            further: self.nodes[1..].iter().map(socket).collect(),
-        }
+        let further = self.nodes[1..].iter().map(StoreNode::socket);
+        Server { further: further.collect(), ..self.address(0) }
     }
 
     /// Describes how the first of the nodes that have ended did so.
@@ -208,11 +221,7 @@ impl StoreNode {
 
 impl Drop for StoreNode {
     fn drop(&mut self) {
-        // Once it is waited for, its number may be that of another process of the machine.
-        if self.status().is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
+        self.end();
     }
 }
 

@@ -37,6 +37,9 @@ pub struct NodeFinding {
 /// The node does not answer.
 pub fn read(library: &ClientLibrary, node: &Server) -> Result<Contents> {
     let link = NodeLink::enter(library, node, STATEMENT_LIMIT)?;
+    if let NodeLink::Store(store) = &link {
+        return store.contents(STATEMENT_LIMIT);
+    }
     let rows = link.rows(&data::rows(), STATEMENT_LIMIT)?;
     let mut found = data::read_rows(&rows, data::PARTS);
     data::read_balances(&link.rows(&data::balances(), STATEMENT_LIMIT)?, &mut found);
@@ -116,6 +119,10 @@ pub fn notices_loss(library: &ClientLibrary, node: &Server, attempts: &[ClientAt
     };
     let Some(ClientAttempt { commit, .. }) = attempts.iter().find(there) else { return Ok(false) };
     let link = NodeLink::enter(library, node, STATEMENT_LIMIT)?;
+    if let NodeLink::Store(store) = &link {
+        store.remove(*commit, STATEMENT_LIMIT)?;
+        return Ok(judge(read(library, node)?, attempts).lost.contains(commit));
+    }
     link.rows(&format!("DELETE FROM {} WHERE n = {commit}", data::NAME), STATEMENT_LIMIT)?;
     let after = judge(read(library, node)?, attempts);
     Ok(after.lost.contains(commit) && !after.troubles.is_empty())

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::{ClusterStart, Failover, NodePlaces};
-use dyno_lab::server::{Cluster, ClusterNetwork, ClusterOrder};
+use dyno_lab::server::ClusterNetwork;
+use dyno_launch::Interrupts;
 use dyno_protocol::{Server, Value};
 use dyno_record::NodeFault;
 
 use super::disks::NodeDisks;
 use super::link::{ClientLibrary, NodeLink};
 use super::load::ClientLoad;
+use super::nodes::ClusterNodes;
 use super::outage::OutageCourse;
 use crate::subject::data;
 
@@ -33,13 +35,13 @@ const VICTIM: usize = 0;
 /// A cluster with a fault that comes to its first node.
 pub struct Faulty<'a> {
     /// The cluster.
-    pub cluster: Cluster,
+    pub cluster: ClusterNodes<'a>,
     /// The fault.
     pub fault: NodeFault,
     /// The needs of its servers.
     pub start: &'a ClusterStart,
-    /// The order by which it was started.
-    pub order: ClusterOrder<'a>,
+    /// By which all of it is ended.
+    pub interrupts: &'a Interrupts,
     /// The disks of its nodes, where their power is to be cut. After the cluster: it is on them.
     pub disks: Option<NodeDisks>,
 }
@@ -123,7 +125,7 @@ impl<'a> Faulty<'a> {
         let promoted =
             NodeLink::open(library, &nodes[leader]).and_then(|link| link.execute(statements, PATIENCE));
         promoted.with_context(|| {
-            let said = self.cluster.server(leader).log_end();
+            let said = self.cluster.log_end(leader);
             format!(
                 "node {} did not become the leader after node {} was lost; {said}",
                 leader + 1,
@@ -153,7 +155,7 @@ impl<'a> Faulty<'a> {
             let led =
                 NodeLink::open(library, &nodes[node]).and_then(|link| link.execute(&statements, PATIENCE));
             led.with_context(|| {
-                let said = self.cluster.server(node).log_end();
+                let said = self.cluster.log_end(node);
                 format!("node {} cannot be led to the new leader, node {}; {said}", node + 1, leader + 1)
             })?;
         }
@@ -178,7 +180,7 @@ impl<'a> Faulty<'a> {
     fn sleep(&self, time: Duration) -> Result<()> {
         let end = Instant::now() + time;
         while Instant::now() < end {
-            self.order.interrupts.check()?;
+            self.interrupts.check()?;
             thread::sleep(STEP.min(end.saturating_duration_since(Instant::now())));
         }
         Ok(())
@@ -192,8 +194,8 @@ impl<'a> Faulty<'a> {
     fn inflict(&mut self, load: &ClientLoad) -> Result<Option<OutageCourse>> {
         match self.fault {
             NodeFault::Power => return self.lose_power(load).map(Some),
-            NodeFault::Kill => self.cluster.server(VICTIM).kill(),
-            NodeFault::Pause => self.cluster.server(VICTIM).pause()?,
+            NodeFault::Kill => self.cluster.kill(VICTIM),
+            NodeFault::Pause => self.cluster.pause(VICTIM)?,
             NodeFault::Cable => self.cluster.network()?.pull_cable(VICTIM)?,
             NodeFault::Partition => self.cluster.network()?.cut_off(VICTIM)?,
         }
@@ -206,13 +208,13 @@ impl<'a> Faulty<'a> {
     /// The network cannot be repaired.
     pub fn end_fault(&mut self) -> Result<()> {
         if self.failover().is_some() {
-            self.cluster.server(VICTIM).kill();
+            self.cluster.kill(VICTIM);
             return Ok(());
         }
         match self.fault {
             NodeFault::Kill | NodeFault::Power => Ok(()),
             NodeFault::Pause => {
-                self.cluster.server(VICTIM).go_on();
+                self.cluster.go_on(VICTIM);
                 Ok(())
             }
             NodeFault::Cable | NodeFault::Partition => self.cluster.network()?.repair(VICTIM),
@@ -225,20 +227,16 @@ impl<'a> Faulty<'a> {
     /// The node does not start.
     pub fn heal(&mut self, course: &FaultCourse) -> Result<Vec<usize>> {
         if self.fault == NodeFault::Power {
-            let others = (0..self.cluster.nodes()).filter(|node| *node != course.leader);
+            let others = (0..self.cluster.count()).filter(|node| *node != course.leader);
             return Ok([course.leader].into_iter().chain(others).collect());
         }
-        let others = (0..self.cluster.nodes()).filter(|node| *node != VICTIM);
+        let others = (0..self.cluster.count()).filter(|node| *node != VICTIM);
         if self.failover().is_some() {
             let others = others.filter(|node| *node != course.leader);
             return Ok([course.leader].into_iter().chain(others).collect());
         }
         if self.fault == NodeFault::Kill {
-            let ClusterOrder { installation, settings, key, placement, .. } = self.order;
-            let victim = self.cluster.server(VICTIM);
-            victim
-                .restart(installation, settings, key, placement)
-                .context("the killed node does not come back")?;
+            self.cluster.restart(VICTIM).context("the killed node does not come back")?;
         }
         Ok(others.chain([VICTIM]).collect())
     }

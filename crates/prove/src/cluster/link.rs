@@ -6,12 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Error, Result, ensure};
+use anyhow::{Error, Result, bail, ensure};
 use dyno_client::{Sql, mysql, postgres};
 use dyno_engine::Protocol;
 use dyno_protocol::{Build, Server, Value};
 use nix::poll::PollFlags;
 
+use super::gateway::StoreLink;
 use super::{patience, probe};
 use crate::subject::DATABASE;
 
@@ -25,6 +26,8 @@ pub enum ClientLibrary {
     Postgres(Arc<postgres::Api>),
     /// libmariadb.
     MySql(Arc<mysql::Api>),
+    /// None: dyno speaks to a store itself.
+    Store,
 }
 
 impl ClientLibrary {
@@ -43,10 +46,11 @@ impl ClientLibrary {
         })
     }
 
-    fn speaks(&self) -> Protocol {
+    fn speaks(&self) -> Option<Protocol> {
         match self {
-            ClientLibrary::Postgres(_) => Protocol::Postgres,
-            ClientLibrary::MySql(_) => Protocol::MySql,
+            ClientLibrary::Postgres(_) => Some(Protocol::Postgres),
+            ClientLibrary::MySql(_) => Some(Protocol::MySql),
+            ClientLibrary::Store => None,
         }
     }
 }
@@ -57,6 +61,8 @@ pub enum NodeLink {
     Postgres(postgres::Connection),
     /// MySQL's.
     MySql(mysql::Connection),
+    /// A store's.
+    Store(StoreLink),
 }
 
 impl NodeLink {
@@ -66,11 +72,12 @@ impl NodeLink {
     /// The node does not answer, or refuses.
     pub fn open(library: &ClientLibrary, server: &Server) -> Result<NodeLink> {
         let mut server = server.clone();
-        let name = match library {
-            ClientLibrary::Postgres(_) => "connect_timeout",
-            ClientLibrary::MySql(_) => "connect-timeout",
+        let mut limit = |name: &str| server.options.insert(name.to_owned(), CONNECT_TIMEOUT.to_owned());
+        match library {
+            ClientLibrary::Postgres(_) => limit("connect_timeout"),
+            ClientLibrary::MySql(_) => limit("connect-timeout"),
+            ClientLibrary::Store => None,
         };
-        server.options.insert(name.to_owned(), CONNECT_TIMEOUT.to_owned());
         Ok(match library {
             ClientLibrary::Postgres(api) => {
                 let mut connection = postgres::connect(api, &server, postgres::maintenance(&server))?;
@@ -82,6 +89,7 @@ impl NodeLink {
                 check_waits(&mysql::version(api), connection.wait_by(Some(wait))?)?;
                 NodeLink::MySql(connection)
             }
+            ClientLibrary::Store => NodeLink::Store(StoreLink::open(&server)?),
         })
     }
 
@@ -115,6 +123,7 @@ impl NodeLink {
         match self {
             NodeLink::Postgres(connection) => connection.rows(sql),
             NodeLink::MySql(connection) => connection.rows(sql),
+            NodeLink::Store(_) => bail!("a store has no SQL"),
         }
     }
 

@@ -177,6 +177,13 @@ impl ClientLoad {
 
 /// Makes a commit: what the client knows of it, and whether it goes on with the connection.
 fn commit(link: &NodeLink, number: u64) -> (Knowledge, bool) {
+    if let NodeLink::Store(store) = link {
+        // Of an error of a store nothing follows: the commit may be there or not.
+        return match store.commit(number, STATEMENT_LIMIT) {
+            Ok(()) => (Knowledge::Acknowledged, true),
+            Err(_) => (Knowledge::Unknown, false),
+        };
+    }
     let statements = data::shared(number, "BEGIN");
     let Some((commit, before)) = statements.split_last() else { return (Knowledge::Failed, false) };
     if let Err(error) = link.execute(before, STATEMENT_LIMIT) {

@@ -4,22 +4,25 @@
 mod check;
 mod disks;
 mod fault;
+mod gateway;
+mod http;
 mod link;
 mod load;
 mod loss;
+mod nodes;
 mod outage;
 mod patience;
 mod probe;
 mod series;
 mod staleness;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dyno_engine::{ClusterStart, Contender, Protocol};
-use dyno_lab::server::{Cluster, ClusterOrder, Installation};
+use dyno_lab::server::{Cluster, ClusterOrder, Installation, StoreCluster, StoreOrder};
 use dyno_launch::Interrupts;
 use dyno_protocol::Server;
 use dyno_record::{ClusterShape, ClusterSubject, FaultTry, NodeFault, Placement, Reach};
@@ -32,6 +35,7 @@ use disks::NodeDisks;
 use fault::{FaultCourse, Faulty};
 use link::{ClientLibrary, NodeLink};
 use load::{ClientAttempt, ClientLoad, ClientWays, Knowledge};
+use nodes::ClusterNodes;
 
 pub use fault::FAILOVER_AFTER;
 
@@ -45,8 +49,8 @@ const DRAWN: Duration = Duration::from_millis(1000);
 pub struct ClusterOnTrial<'a> {
     /// The contender.
     pub contender: &'a Contender,
-    /// Its programs.
-    pub installation: &'a Installation,
+    /// The programs of one that speaks SQL; `None` of a store.
+    pub installation: Option<&'a Installation>,
     /// The number of clients.
     pub clients: u64,
     /// A folder for the nodes.
@@ -65,11 +69,11 @@ impl ClusterOnTrial<'_> {
     /// # Errors
     /// The cluster cannot be started, or a node refuses a statement.
     pub fn measure_staleness(&self, subject: &mut ClusterSubject) -> Result<()> {
-        let cluster = self.start()?;
+        let cluster = self.start(&[])?;
         let library = self.library()?;
-        let nodes = addresses(&cluster);
-        make_database(&library, &nodes[0])?;
-        subject.staleness = staleness::measure(&library, &nodes)?;
+        let nodes = cluster.addresses();
+        make_database(&library, &nodes)?;
+        subject.staleness = staleness::measure(&library, &nodes, self.reads_locally())?;
         Ok(())
     }
 
@@ -83,11 +87,11 @@ impl ClusterOnTrial<'_> {
             _ => None,
         };
         let places = disks.as_ref().map_or_else(Vec::new, NodeDisks::folders);
-        let order = ClusterOrder { places: &places, ..self.order() };
-        let cluster = Cluster::start(order)?;
-        let mut faulty = Faulty { cluster, fault, start: self.cluster_start()?, order, disks };
+        let cluster = self.start(&places)?;
+        let (start, interrupts) = (self.cluster_start()?, self.interrupts);
+        let mut faulty = Faulty { cluster, fault, start, interrupts, disks };
         let library = self.library()?;
-        let nodes = addresses(&faulty.cluster);
+        let nodes = faulty.cluster.addresses();
         self.prepare(&library, &nodes)?;
         let load = ClientLoad::new(library.clone(), nodes.clone(), self.ways()?);
         let course = thread::scope(|scope| {
@@ -121,21 +125,23 @@ impl ClusterOnTrial<'_> {
         Ok(())
     }
 
-    fn order(&self) -> ClusterOrder<'_> {
-        ClusterOrder {
-            installation: self.installation,
-            settings: &self.contender.settings,
-            key: None,
-            shape: self.contender.cluster,
-            place: self.place,
-            places: &[],
-            placement: self.placement,
-            interrupts: self.interrupts,
-        }
+    /// Starts the nodes: in these folders where there are some, else in the place of all.
+    fn start<'n>(&'n self, places: &'n [PathBuf]) -> Result<ClusterNodes<'n>> {
+        let ClusterOnTrial { contender, place, placement, interrupts, .. } = *self;
+        let Some(installation) = self.installation else {
+            let order = StoreOrder { contender, place, places, placement, interrupts };
+            return Ok(ClusterNodes::Store(StoreCluster::start(order)?, order));
+        };
+        let (settings, shape) = (&contender.settings, contender.cluster);
+        let order =
+            ClusterOrder { installation, settings, key: None, shape, place, places, placement, interrupts };
+        Ok(ClusterNodes::Sql(Cluster::start(order)?, order))
     }
 
-    fn start(&self) -> Result<Cluster> {
-        Cluster::start(self.order())
+    /// True if a store's node answers reads with what it holds itself.
+    fn reads_locally(&self) -> bool {
+        let reads = self.contender.settings.iter().rfind(|setting| setting.name == "reads");
+        reads.is_some_and(|setting| setting.value == "serializable")
     }
 
     /// A disk for each node.
@@ -150,12 +156,14 @@ impl ClusterOnTrial<'_> {
     }
 
     fn library(&self) -> Result<ClientLibrary> {
-        ClientLibrary::load(self.installation.engine.speaks)
+        self.installation.map_or(Ok(ClientLibrary::Store), |found| ClientLibrary::load(found.engine.speaks))
     }
 
     fn ways(&self) -> Result<ClientWays> {
         let is_any = matches!(self.contender.cluster, Some(ClusterShape { reach: Reach::Any, .. }));
-        Ok(match (self.cluster_start()?.writes_anywhere, is_any) {
+        // Every node of a store takes writes, and hands them to its leader.
+        let takes_anywhere = self.installation.is_none() || self.cluster_start()?.writes_anywhere;
+        Ok(match (takes_anywhere, is_any) {
             (false, _) => ClientWays::Leader,
             (true, false) => ClientWays::FirstThenNext,
             (true, true) => ClientWays::All,
@@ -164,10 +172,12 @@ impl ClusterOnTrial<'_> {
 
     /// Makes the tables, and waits until every node has them.
     fn prepare(&self, library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
-        make_database(library, &nodes[0])?;
-        let link = NodeLink::enter(library, &nodes[0], PATIENCE)?;
-        link.rows(&data::table(), PATIENCE)?;
-        link.execute(&data::accounts(), PATIENCE)?;
+        make_database(library, nodes)?;
+        if !matches!(library, ClientLibrary::Store) {
+            let link = NodeLink::enter(library, &nodes[0], PATIENCE)?;
+            link.rows(&data::table(), PATIENCE)?;
+            link.execute(&data::accounts(), PATIENCE)?;
+        }
         let all: Vec<usize> = (0..nodes.len()).collect();
         let (_, differences) = check::compare(library, nodes, &all)?;
         differences.first().map_or(Ok(()), |difference| {
@@ -176,17 +186,13 @@ impl ClusterOnTrial<'_> {
     }
 }
 
-/// The addresses of all nodes.
-fn addresses(cluster: &Cluster) -> Vec<Server> {
-    (0..cluster.nodes()).map(|node| cluster.address(node)).collect()
-}
-
-/// Makes the database of the proof where servers have none for everybody.
-fn make_database(library: &ClientLibrary, node: &Server) -> Result<()> {
-    let link = NodeLink::open(library, node)?;
+/// Makes the database of the proof where servers have none for everybody. The first node of a store becomes the leader.
+fn make_database(library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
+    let link = NodeLink::open(library, &nodes[0])?;
     match link {
         NodeLink::Postgres(_) => Ok(()),
         NodeLink::MySql(_) => link.rows(&format!("CREATE DATABASE {DATABASE}"), PATIENCE).map(drop),
+        NodeLink::Store(_) => gateway::lead(nodes, PATIENCE),
     }
 }
 

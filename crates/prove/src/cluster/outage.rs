@@ -59,7 +59,7 @@ impl Faulty<'_> {
         let ended = load.elapsed();
         let writes_gone = disks.restore()?;
         let power_back = load.elapsed();
-        let began = self.cluster.start_again(self.order)?;
+        let began = self.cluster.start_again()?;
         load.keep_away(false);
         Ok(OutageCourse { within, writes_gone, ended, back: [power_back, load.elapsed()], began })
     }

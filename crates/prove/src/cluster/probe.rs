@@ -22,18 +22,22 @@ const POSTGRES_PORT: u16 = 5432;
 /// the client then leaves (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL).
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
+/// A question to a store that its node answers without the others.
+const VERSION_REQUEST: &[u8] = b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
 /// Asks a node for an answer of any kind. Nodes are reached by their sockets.
 ///
 /// # Errors
 /// It gives none in time.
-pub fn ask(speaks: Protocol, server: &Server) -> Result<()> {
+pub fn ask(speaks: Option<Protocol>, server: &Server) -> Result<()> {
     let (path, request) = match speaks {
-        Protocol::Postgres => {
+        Some(Protocol::Postgres) => {
             let port = server.port.unwrap_or(POSTGRES_PORT);
             (format!("{}/.s.PGSQL.{port}", server.host), &TLS_REQUEST[..])
         }
         // Its server speaks first.
-        Protocol::MySql => (server.host.clone(), &[][..]),
+        Some(Protocol::MySql) => (server.host.clone(), &[][..]),
+        None => (server.host.clone(), VERSION_REQUEST),
     };
     await_answer(&path, request).with_context(|| format!("the node at {path} does not answer"))
 }
@@ -48,7 +52,10 @@ fn await_answer(path: &str, request: &[u8]) -> Result<()> {
 }
 
 /// Connects without a wait: the kernel would have it for a place among the connections that a paused node never takes.
-fn connected(path: &str) -> Result<UnixStream> {
+///
+/// # Errors
+/// Nothing takes connections there, or no more of them.
+pub fn connected(path: &str) -> Result<UnixStream> {
     let made: OwnedFd = socket(
         AddressFamily::Unix,
         SockType::Stream,
@@ -75,16 +82,16 @@ mod tests {
     fn a_node_that_takes_no_connection_is_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket").display().to_string();
-        assert!(ask(Protocol::MySql, &server(&path)).is_err());
+        assert!(ask(Some(Protocol::MySql), &server(&path)).is_err());
         // As a paused one: the kernel accepts for it, up to a number of connections.
         let _listener = UnixListener::bind(&path).unwrap();
         let begin = Instant::now();
-        let said = format!("{:#}", ask(Protocol::MySql, &server(&path)).unwrap_err());
+        let said = format!("{:#}", ask(Some(Protocol::MySql), &server(&path)).unwrap_err());
         assert!(said.ends_with("does not answer: it was waited for long enough"), "{said}");
         assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
         let waiting: Vec<_> = std::iter::from_fn(|| connected(&path).ok()).take(1 << 16).collect();
         let full = Instant::now();
-        assert!(ask(Protocol::MySql, &server(&path)).is_err());
+        assert!(ask(Some(Protocol::MySql), &server(&path)).is_err());
         assert!(full.elapsed() < Duration::from_secs(1), "{:?} after {}", full.elapsed(), waiting.len());
     }
 
@@ -101,8 +108,8 @@ mod tests {
             drop(listener.accept().unwrap());
             request
         });
-        ask(Protocol::Postgres, &server(&host)).unwrap();
-        assert!(ask(Protocol::Postgres, &server(&host)).is_err());
+        ask(Some(Protocol::Postgres), &server(&host)).unwrap();
+        assert!(ask(Some(Protocol::Postgres), &server(&host)).is_err());
         assert_eq!(answers.join().unwrap(), TLS_REQUEST);
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use dyno_protocol::Server;
+use dyno_protocol::{Server, Value};
 use dyno_record::NodeStaleness;
 
 use super::link::{ClientLibrary, NodeLink};
@@ -21,6 +21,48 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The table of one row.
 const TABLE: &str = "pulse";
 
+/// A connection to a node with the number that is committed and read.
+struct Pulse {
+    link: NodeLink,
+    /// True if a store's node answers reads with what it holds itself.
+    reads_locally: bool,
+}
+
+impl Pulse {
+    fn make(&self) -> Result<()> {
+        match &self.link {
+            NodeLink::Store(_) => self.set(0),
+            link => link.execute(
+                &[
+                    format!("CREATE TABLE {TABLE}(id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL)"),
+                    format!("INSERT INTO {TABLE} VALUES(1, 0)"),
+                ],
+                PATIENCE,
+            ),
+        }
+    }
+
+    fn set(&self, number: usize) -> Result<()> {
+        match &self.link {
+            NodeLink::Store(store) => store.put(TABLE, &number.to_string(), PATIENCE),
+            link => link.rows(&format!("UPDATE {TABLE} SET v = {number} WHERE id = 1"), PATIENCE).map(drop),
+        }
+    }
+
+    /// The number, once it is there.
+    fn get(&self) -> Result<Option<usize>> {
+        let read = match &self.link {
+            NodeLink::Store(store) => store.get(TABLE, self.reads_locally, PATIENCE)?.map(Value::Text),
+            link => {
+                let rows = link.rows(&format!("SELECT v FROM {TABLE} WHERE id = 1"), PATIENCE)?;
+                rows.into_iter().next().and_then(|row| row.into_iter().next())
+            }
+        };
+        let number = |value: Value| data::number(&value).context("the value that was read is no number");
+        Ok(read.map(number).transpose()?.map(|number| number as usize))
+    }
+}
+
 /// The reads at a node: when each number was first seen.
 #[derive(Debug, Default)]
 struct Reads {
@@ -34,20 +76,16 @@ struct Reads {
 ///
 /// # Errors
 /// A node refuses a statement, or does not have the table within the time limit.
-pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStaleness>> {
-    let writer = NodeLink::enter(library, &nodes[0], PATIENCE)?;
-    writer.execute(
-        &[
-            format!("CREATE TABLE {TABLE}(id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL)"),
-            format!("INSERT INTO {TABLE} VALUES(1, 0)"),
-        ],
-        PATIENCE,
-    )?;
+pub fn measure(library: &ClientLibrary, nodes: &[Server], reads_locally: bool) -> Result<Vec<NodeStaleness>> {
+    let writer = Pulse { link: NodeLink::enter(library, &nodes[0], PATIENCE)?, reads_locally };
+    writer.make()?;
     let ends = AtomicBool::new(false);
     thread::scope(|scope| {
         let (ends, readers) = (&ends, &nodes[1..]);
-        let reads: Vec<_> =
-            readers.iter().map(|node| scope.spawn(move || read(library, node, ends))).collect();
+        let reads: Vec<_> = readers
+            .iter()
+            .map(|node| scope.spawn(move || read((library, node, reads_locally), ends)))
+            .collect();
         // Its reads begin before the commits do.
         thread::sleep(DISTANCE * 50);
         let acknowledged = write(&writer);
@@ -65,10 +103,10 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStal
 }
 
 /// Commits the numbers from 1 on; returns when each was acknowledged.
-fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
+fn write(writer: &Pulse) -> Result<Vec<Instant>> {
     let mut acknowledged = Vec::with_capacity(COMMITS);
     for number in 1..=COMMITS {
-        writer.rows(&format!("UPDATE {TABLE} SET v = {number} WHERE id = 1"), PATIENCE)?;
+        writer.set(number)?;
         acknowledged.push(Instant::now());
         thread::sleep(DISTANCE);
     }
@@ -76,20 +114,18 @@ fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
 }
 
 /// Reads at a node until the last number is there, or its time is over.
-fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Reads> {
-    let link = enter(library, node)?;
+fn read(node: (&ClientLibrary, &Server, bool), ends: &AtomicBool) -> Result<Reads> {
+    let pulse = enter(node)?;
     let mut reads = Reads::default();
     let mut last = 0;
     let deadline = Instant::now() + DISTANCE * COMMITS as u32 * 3 + PATIENCE;
     while reads.seen.len() < COMMITS && Instant::now() < deadline && !ends.load(Ordering::Relaxed) {
         let begin = Instant::now();
-        let rows = link.rows(&format!("SELECT v FROM {TABLE} WHERE id = 1"), PATIENCE)?;
+        let found = pulse.get()?;
         let end = Instant::now();
         reads.times.push(end - begin);
         // The row may not be there yet.
-        let Some(row) = rows.first() else { continue };
-        let number =
-            row.first().and_then(data::number).context("the value that was read is no number")? as usize;
+        let Some(number) = found else { continue };
         reads.backwards += u64::from(number < last);
         last = number;
         if number > reads.seen.len() {
@@ -100,15 +136,16 @@ fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Rea
 }
 
 /// Connects once the table is there.
-fn enter(library: &ClientLibrary, node: &Server) -> Result<NodeLink> {
+fn enter((library, node, reads_locally): (&ClientLibrary, &Server, bool)) -> Result<Pulse> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let entered = NodeLink::enter(library, node, PATIENCE).and_then(|link| {
-            link.rows(&format!("SELECT v FROM {TABLE}"), PATIENCE)?;
-            Ok(link)
+            let pulse = Pulse { link, reads_locally };
+            pulse.get()?;
+            Ok(pulse)
         });
         match entered {
-            Ok(link) => return Ok(link),
+            Ok(pulse) => return Ok(pulse),
             Err(error) if Instant::now() > deadline => return Err(error),
             Err(_) => thread::sleep(DISTANCE),
         }

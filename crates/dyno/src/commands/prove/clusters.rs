@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use dyno_engine::{Contender, Registry};
+use anyhow::{Context, Result, bail, ensure};
+use dyno_engine::{Contender, Registry, ServerEngine};
 use dyno_files::Output;
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
-use dyno_lab::server::{Installation, identified};
+use dyno_lab::server::{Account, Installation, identified};
 use dyno_launch::Interrupts;
 use dyno_prove::cluster::{ClusterOnTrial, FAILOVER_AFTER, check_library, waits};
 use dyno_record::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, NodeFault};
@@ -205,18 +205,23 @@ impl Session<'_> {
         tries: u64,
         subject: &mut ClusterSubject,
     ) -> Result<()> {
-        let engine = contender.engine.server().context("the engine is no server")?;
-        check_library(engine.speaks)?;
+        let server = contender.engine.server();
+        server.as_ref().map_or(Ok(()), |engine| check_library(engine.speaks))?;
         self.progress(contender, "which settings are in force");
         let hello = self.maker.hello(contender)?;
         subject.promised = contender.safety(&hello.settings);
         subject.hello = Some(identified(contender, &hello));
-        let installation = Installation::find(&engine, &contender.build)?;
-        installation.admit(self.place)?;
+        let find = |engine: &ServerEngine| Installation::find(engine, &contender.build);
+        let installation = server.as_ref().map(find).transpose()?;
+        match (&installation, contender.engine.store()) {
+            (Some(installation), _) => installation.admit(self.place)?,
+            (None, Some(start)) => Account::for_server(&start.account)?.admit(self.place)?,
+            (None, None) => bail!("the engine is no server"),
+        }
         let placement = placement::choose(None, None)?;
         let on_trial = ClusterOnTrial {
             contender,
-            installation: &installation,
+            installation: installation.as_ref(),
             clients: self.clients(),
             place: self.place,
             power: self.power.place.as_ref().map(|place| &place.context),

@@ -1,9 +1,8 @@
 //! A private server that starts again on the data that it has: by order, or after its power was cut.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{ClusterRecovery, NodePermit};
@@ -56,16 +55,12 @@ impl PrivateServer {
         self.wait_until_ready()
     }
 
-    /// Empties the folders that a machine has in memory, which a power cut empties: those of sockets and of temporary
-    /// files. The server has ended.
+    /// Empties the folders that a machine has in memory. The server has ended.
     ///
     /// # Errors
     /// Something cannot be removed.
     pub fn forget_volatile(&self) -> Result<()> {
-        for folder in [&self.folders.sockets, &self.folders.temporary] {
-            empty(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
-        }
-        Ok(())
+        self.folders.forget_volatile()
     }
 
     /// Has the program of a server that has ended say in its log how far its data came.
@@ -112,16 +107,4 @@ impl PrivateServer {
         };
         write().with_context(|| format!("cannot write {}", path.display()))
     }
-}
-
-/// Removes all that is in a folder. No link is followed.
-fn empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path())?,
-            false => fs::remove_file(entry.path())?,
-        }
-    }
-    Ok(())
 }

@@ -30,7 +30,8 @@ impl Servers {
                 let placement = placement::of(contender, &self.placement);
                 let (place, interrupts) = (&self.place, &self.interrupts);
                 self.stores.truncate(MOST_KEPT - 1);
-                StoreCluster::start(StoreOrder { contender, place, placement: &placement, interrupts })?
+                let placement = &placement;
+                StoreCluster::start(StoreOrder { contender, place, places: &[], placement, interrupts })?
             }
         };
         job.server = Some(cluster.server());

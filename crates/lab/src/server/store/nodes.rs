@@ -1,0 +1,117 @@
+//! The nodes of a store's cluster, one by one: ended, stopped where they are, and started again on the data that they have.
+
+use anyhow::{Context, Result, bail};
+use dyno_protocol::Server;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{SOCKET, StoreCluster, StoreNode, StoreOrder};
+use crate::server::cluster::ClusterNetwork;
+
+impl StoreCluster {
+    /// The number of nodes.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The network between them.
+    pub fn network(&self) -> &ClusterNetwork {
+        &self.network
+    }
+
+    /// The address of a node, counted from zero, for clients on this machine.
+    pub fn address(&self, node: usize) -> Server {
+        Server {
+            host: self.nodes[node].socket(),
+            port: None,
+            user: String::new(),
+            password: None,
+            database: None,
+            options: Default::default(),
+            process: Some(self.nodes[node].child.id()),
+            further: Vec::new(),
+        }
+    }
+
+    /// Kills a node.
+    pub fn kill(&mut self, node: usize) {
+        self.nodes[node].end();
+    }
+
+    /// Stops a node where it is.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn pause(&mut self, node: usize) -> Result<()> {
+        if let Some(death) = self.nodes[node].death() {
+            bail!(death);
+        }
+        self.nodes[node].signal(Signal::SIGSTOP);
+        Ok(())
+    }
+
+    /// Lets a paused node go on, unless it has ended meanwhile.
+    pub fn go_on(&mut self, node: usize) {
+        self.nodes[node].signal(Signal::SIGCONT);
+    }
+
+    /// Starts a node that has ended again on its data, and waits until it takes part.
+    ///
+    /// # Errors
+    /// It ends, or is not ready in time; with the end of its log.
+    pub fn restart(&mut self, order: StoreOrder, node: usize) -> Result<()> {
+        self.begin_again(order, node)?;
+        self.await_all(order)
+    }
+
+    /// Starts all nodes, which have ended, again on their data, and waits until all take part: none does before a majority
+    /// is there.
+    ///
+    /// # Errors
+    /// As for [`StoreCluster::restart`].
+    pub fn start_again(&mut self, order: StoreOrder) -> Result<()> {
+        (0..self.count()).try_for_each(|node| self.begin_again(order, node))?;
+        self.await_all(order)
+    }
+
+    fn begin_again(&mut self, order: StoreOrder, place: usize) -> Result<()> {
+        self.nodes[place].folders.forget_volatile()?;
+        let start = order.contender.engine.store().context("the engine is no store with servers")?;
+        let began = self.launch(order, start, (place, self.count()), &self.nodes[place].folders);
+        let (child, guard) = began.with_context(|| format!("node {} does not come back", place + 1))?;
+        let node = &mut self.nodes[place];
+        (node.child, node.ended, node._guard) = (child, None, guard);
+        Ok(())
+    }
+
+    fn await_all(&mut self, order: StoreOrder) -> Result<()> {
+        let cluster = order.contender.engine.cluster().context("it is no cluster")?;
+        self.wait_until_ready(&cluster.joined, order.interrupts)
+    }
+
+    /// The end of a node's log.
+    pub fn log_end(&self, node: usize) -> String {
+        self.nodes[node].log_end()
+    }
+}
+
+impl StoreNode {
+    /// The path of its socket.
+    pub(super) fn socket(&self) -> String {
+        self.folders.sockets.join(SOCKET).display().to_string()
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        if self.status().is_none() {
+            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
+        }
+    }
+
+    /// Ends it, unless it has ended: once it is waited for, its number may be that of another process of the machine.
+    pub(super) fn end(&mut self) {
+        if self.status().is_none() {
+            let _ = self.child.kill();
+            self.ended = self.child.wait().ok();
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Requests to a node of etcd by its [gateway](https://etcd.io/docs/latest/dev-guide/api_grpc_gateway/): JSON over HTTP, on the
+//! node's socket.
+
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use dyno_protocol::{Server, Value};
+use nix::poll::PollFlags;
+use serde_json::{Value as Json, json};
+
+use super::{http, patience, probe};
+use crate::subject::{Contents, data};
+
+/// The beginning of the keys of commits, and the first key after all of them.
+const COMMITS: &str = "commit/";
+const BEHIND: &str = "commit0";
+/// The number of pairs that are read by one request.
+const PAGE: usize = 1000;
+/// The number of bytes that are read at once.
+const PART: usize = 1 << 16;
+
+/// A connection to a node.
+pub struct StoreLink {
+    stream: UnixStream,
+}
+
+impl StoreLink {
+    /// Connects to a node by its socket.
+    ///
+    /// # Errors
+    /// It accepts no connection.
+    pub fn open(server: &Server) -> Result<StoreLink> {
+        let stream = probe::connected(&server.host);
+        Ok(StoreLink { stream: stream.with_context(|| format!("cannot connect to {}", server.host))? })
+    }
+
+    /// Makes a commit: a transaction that puts all its parts.
+    ///
+    /// # Errors
+    /// It was not acknowledged within the limit, so it may be there or not.
+    pub fn commit(&self, number: u64, limit: Duration) -> Result<()> {
+        let put = |part| {
+            json!({"requestPut": {
+                "key": coded(&key(number, part)), "value": coded(&data::value(number, part)),
+            }})
+        };
+        let puts: Vec<Json> = (0..data::PARTS).map(put).collect();
+        self.request("/v3/kv/txn", &json!({ "success": puts }), limit).map(drop)
+    }
+
+    /// Removes a commit.
+    ///
+    /// # Errors
+    /// The node does not do it within the limit.
+    pub fn remove(&self, number: u64, limit: Duration) -> Result<()> {
+        let (first, behind) = (key(number, 0), key(number, data::PARTS));
+        let range = json!({"key": coded(&first), "range_end": coded(&behind)});
+        self.request("/v3/kv/deleterange", &range, limit).map(drop)
+    }
+
+    /// All commits that the node holds itself: it asks no other node.
+    ///
+    /// # Errors
+    /// The node does not answer within the limit.
+    pub fn contents(&self, limit: Duration) -> Result<Contents> {
+        let mut rows = Vec::new();
+        let mut from = COMMITS.to_owned();
+        loop {
+            let range = json!({
+                "key": coded(&from), "range_end": coded(BEHIND), "limit": PAGE, "serializable": true,
+            });
+            let answer = self.request("/v3/kv/range", &range, limit)?;
+            let pairs = answer["kvs"].as_array().map_or(&[][..], Vec::as_slice);
+            for pair in pairs {
+                from = decoded(&pair["key"])?;
+                rows.push(row(&from, decoded(&pair["value"])?));
+            }
+            if pairs.len() < PAGE {
+                return Ok(data::read_rows(&rows, data::PARTS));
+            }
+            // The next key after the last.
+            from.push('\0');
+        }
+    }
+
+    /// Puts a pair.
+    ///
+    /// # Errors
+    /// It was not acknowledged within the limit.
+    pub fn put(&self, key: &str, value: &str, limit: Duration) -> Result<()> {
+        let pair = json!({"key": coded(key), "value": coded(value)});
+        self.request("/v3/kv/put", &pair, limit).map(drop)
+    }
+
+    /// The value of a key, if there is one, as the node holds it itself or as all of them do.
+    ///
+    /// # Errors
+    /// The node does not answer within the limit.
+    pub fn get(&self, key: &str, is_local: bool, limit: Duration) -> Result<Option<String>> {
+        let asked = json!({"key": coded(key), "serializable": is_local});
+        let answer = self.request("/v3/kv/range", &asked, limit)?;
+        let pair = answer["kvs"].as_array().and_then(|pairs| pairs.first());
+        pair.map(|pair| decoded(&pair["value"])).transpose()
+    }
+
+    /// The number of the node, and of the one that leads.
+    fn status(&self, limit: Duration) -> Result<[String; 2]> {
+        let answer = self.request("/v3/maintenance/status", &json!({}), limit)?;
+        let number = |value: &Json| value.as_str().map(str::to_owned).context("etcd does not say who leads");
+        Ok([number(&answer["header"]["member_id"])?, number(&answer["leader"])?])
+    }
+
+    fn request(&self, path: &str, body: &Json, limit: Duration) -> Result<Json> {
+        patience::limit(limit);
+        (&self.stream)
+            .write_all(&http::post(path, &body.to_string()))
+            .context("cannot send a request to etcd")?;
+        let mut bytes = Vec::new();
+        let mut part = vec![0; PART];
+        let answer = loop {
+            if let Some(answer) = http::answer(&bytes)? {
+                break answer;
+            }
+            ensure!(
+                patience::is_ready(self.stream.as_fd(), PollFlags::POLLIN),
+                "etcd did not answer in time"
+            );
+            let count = (&self.stream).read(&mut part)?;
+            ensure!(count > 0, "etcd closed the connection");
+            bytes.extend_from_slice(&part[..count]);
+        };
+        match answer.status {
+            200 => serde_json::from_slice(&answer.body).context("etcd's answer is no JSON"),
+            status => bail!("etcd answers with {status}: {}", String::from_utf8_lossy(&answer.body).trim()),
+        }
+    }
+}
+
+/// Makes the first node the leader, so that a fault that comes to it comes to the leader.
+///
+/// # Errors
+/// A node does not answer within the limit, or the leader does not change.
+pub fn lead(nodes: &[Server], limit: Duration) -> Result<()> {
+    let links = nodes.iter().map(StoreLink::open).collect::<Result<Vec<_>>>()?;
+    for _ in 0..10 {
+        let [first, leader] = links[0].status(limit)?;
+        if first == leader {
+            return Ok(());
+        }
+        for link in &links {
+            if link.status(limit)?[0] == leader {
+                // It may have been replaced meanwhile.
+                let _ =
+                    link.request("/v3/maintenance/transfer-leadership", &json!({ "targetID": first }), limit);
+            }
+        }
+    }
+    bail!("the first node does not become the leader")
+}
+
+/// The key of a part of a commit: keys are in the order of the numbers.
+fn key(number: u64, part: u64) -> String {
+    format!("{COMMITS}{number:012}/{part}")
+}
+
+/// A pair as a row of the table that other clusters have.
+fn row(key: &str, value: String) -> Vec<Value> {
+    let numbers = key.trim_start_matches(COMMITS).split_once('/');
+    let number = |text: &str| text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Integer);
+    match numbers {
+        Some((commit, part)) => vec![number(commit), number(part), Value::Text(value)],
+        None => vec![Value::Text(key.to_owned()), Value::Text(value)],
+    }
+}
+
+fn coded(text: &str) -> String {
+    BASE64_STANDARD.encode(text)
+}
+
+fn decoded(value: &Json) -> Result<String> {
+    let text = value.as_str().context("a pair of etcd's answer is incomplete")?;
+    Ok(String::from_utf8(BASE64_STANDARD.decode(text)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_read_as_the_commits_that_they_are_of() {
+        let pair = |number, part| row(&key(number, part), data::value(number, part));
+        let rows = [pair(7, 0), pair(7, 1), pair(100_008, 0), pair(100_008, 1), pair(100_009, 0)];
+        let found = data::read_rows(&rows, data::PARTS);
+        assert_eq!(found.commits, [7, 100_008].into());
+        assert_eq!(found.troubles.len(), 1, "{:?}", found.troubles);
+        assert!(key(9, 0) < key(10, 0) && key(10, 1) < key(11, 0));
+        assert!(key(999_999, 1).as_str() < BEHIND && COMMITS < key(0, 0).as_str());
+    }
+}
