@@ -21,13 +21,10 @@ pub fn load(build: &Build) -> Result<Api> {
     }
 }
 
-/// The library next to the program, or one folder further up: test programs lie in `deps/`, which is next to it. Cargo
-/// names its folder to programs that lie elsewhere, such as tests of documentation, as one of libraries.
+/// The library next to the program, or one folder further up: test programs lie in `deps/`, which is next to it.
 fn bundled() -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find where this program is")?;
-    let named = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let named: Vec<PathBuf> = std::env::split_paths(&named).filter(|folder| folder.is_absolute()).collect();
-    let folders = program.ancestors().skip(1).take(2).chain(named.iter().map(PathBuf::as_path));
+    let folders = program.ancestors().skip(1).take(2);
     let found = folders.map(|folder| folder.join(BUNDLED)).find(|path| path.is_file());
     found.with_context(|| {
         format!(
