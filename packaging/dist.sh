@@ -5,8 +5,7 @@
 #   packaging/dist.sh --install FOLDER   the same files into FOLDER/lib/dyno, the command into FOLDER/bin, and manual pages
 #                                      and completions into FOLDER/share
 #
-# DYNO_PROGRAMS names another folder of programs than that of the release build, DYNO_RUNNERS the only folders of runners/
-# that are packed, as "sqlite null".
+# DYNO_PROGRAMS names another folder of programs than that of the release build.
 #
 # It runs where the C library is at least as new as here. Drivers in Python, in Node.js and on the JVM need Python, npm, or
 # a JDK with Maven there: scripts/build-python.sh, build-node.sh and build-jvm.sh, which the archive holds, fetch them.
@@ -28,46 +27,38 @@ rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/runners" "$stage/scripts"
 # What `make build` leaves out is packed where it was built: no package holds its sources.
 runners=
-for name_of in ${DYNO_RUNNERS:-$(ls runners)}; do
-    folder=runners/$name_of/
-    case $name_of in
-    crates) made=dyno-runner-rusqlite ;;
-    etcd) made=dyno-runner-etcd ;;
+for folder in runners/*/; do
+    case $folder in
+    runners/crates/) made=dyno-runner-rusqlite ;;
+    runners/etcd/) made=dyno-runner-etcd ;;
     *) made=dyno ;;
     esac
     [ ! -f "$programs/$made" ] || runners="$runners $folder"
 done
-libraries=libdyno_sqlite3.so
-[ -n "${DYNO_RUNNERS-}" ] || libraries="$libraries libdyno_gauge.so libdyno_heap.so libdyno_sqlcipher.so libdyno_sqlite3mc.so"
 # Every runner has its programs; those in Python, in Node.js and on the JVM have sources.
-for file in dyno $libraries \
+for file in dyno libdyno_gauge.so libdyno_heap.so libdyno_sqlite3.so libdyno_sqlcipher.so libdyno_sqlite3mc.so \
     $(grep -ohE '\{bin\}/dyno-runner-[a-z-]+' $(printf '%srunner.toml ' $runners) | sed 's/.*\///' | sort -u); do
     [ -f "$programs/$file" ] || say "$file is missing: run \`make build\`, and see what it leaves out"
     # Most of a program is debug information. Without it a panic still names its line, and a backtrace its functions. It
     # names the folders of the build, and the linker computes the identifier of a build from all of it.
     objcopy --strip-debug --remove-section=.note.gnu.build-id "$programs/$file" "$stage/bin/$file"
+    # Where a program looks in folders of its build, its package has zeros (crates/files/src/build_folder.rs).
+    size=$(objdump -h "$stage/bin/$file" | sed -n 's/^ *[0-9]* \.dyno\.folders *\([0-9a-f]*\) .*/\1/p')
+    if [ -n "$size" ]; then
+        head -c $((0x$size)) /dev/zero >"$stage/zeros"
+        objcopy --update-section ".dyno.folders=$stage/zeros" "$stage/bin/$file"
+        rm "$stage/zeros"
+    fi
 done
-# dyno looks for its suites above the sources that it was built from, too: a package names none
-# (crates/engine/src/built_from.rs).
-head -c 4096 /dev/zero >"$stage/zeros"
-objcopy --update-section ".dyno.sources=$stage/zeros" "$stage/bin/dyno"
-rm "$stage/zeros"
 for folder in $runners; do
     mkdir -p "$stage/$folder"
     cp "$folder/runner.toml" "$stage/$folder"
 done
-for folder in $runners; do
-    case $folder in
-    runners/python/) parts="__main__.py dyno_runner requirements.txt compiled.txt" ;;
-    runners/node/) parts="main.js src package.json package-lock.json" ;;
-    runners/jvm/) parts="src pom.xml checksums" ;;
-    *) continue ;;
-    esac
-    for part in $parts; do
-        cp -R "$folder$part" "$stage/$folder"
-    done
-done
-find "$stage/runners" -name __pycache__ -prune -exec rm -rf {} +
+cp -R runners/python/__main__.py runners/python/dyno_runner runners/python/requirements.txt runners/python/compiled.txt \
+    "$stage/runners/python"
+cp -R runners/node/main.js runners/node/src runners/node/package.json runners/node/package-lock.json "$stage/runners/node"
+cp -R runners/jvm/src runners/jvm/pom.xml runners/jvm/checksums "$stage/runners/jvm"
+find "$stage/runners/python" -name __pycache__ -prune -exec rm -rf {} +
 cp -R suites engines docs README.md needs.txt "$stage"
 cp scripts/build-python.sh scripts/build-node.sh scripts/build-jvm.sh scripts/install-mysql.sh "$stage/scripts"
 # Manual pages and completions, which `dyno` prints.

@@ -58,7 +58,7 @@ speedtest="run speedtest --scale 0.02 --only 15 --trials 1 --quiet"
 new_root archive
 tar -C "$root/opt" --zstd -xf "$archive"
 home=$(cd "$root" && ls -d opt/dyno-*)
-# The same commit gives the same bytes in every folder.
+# A program that names the folder of its build is another one in each folder.
 named=$(grep -rlF -- "$PWD/" "$root/$home" | head -n 3)
 [ -z "$named" ] || fail "these name the folder of the build: $named"
 add_libraries "$root/$home/bin"

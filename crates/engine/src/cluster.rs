@@ -120,7 +120,7 @@ impl ClusterRecovery {
         rest.split_whitespace().next()
     }
 
-    /// How far a node came at a position; `None` where it does not know, as with a number below zero.
+    /// The progress of a node at a position; `None` where the node does not know it, as with a number below zero.
     pub fn progress(position: &str) -> Option<u64> {
         let (_, number) = position.split_once(':')?;
         number.split(|digit: char| !digit.is_ascii_digit()).next()?.parse().ok()

@@ -6,10 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dyno_files::{check_guarded, is_trusted, notice, user_name};
+use dyno_files::{BuildFolder, check_guarded, is_trusted, notice, user_name};
 use nix::unistd::Uid;
 
-use crate::built_from::built_from;
+/// The sources of this crate.
+#[used]
+#[unsafe(link_section = ".dyno.folders")]
+static SOURCES: BuildFolder = BuildFolder::new(env!("CARGO_MANIFEST_DIR"));
 
 /// The folders of a home, in which there are programs that dyno runs.
 const PARTS: [&str; 3] = ["suites", "engines", "runners"];
@@ -41,7 +44,7 @@ impl Home {
             return Ok(Home { root, programs });
         }
         let working = env::current_dir().unwrap_or_default();
-        let sources = built_from().into_iter().flat_map(Path::ancestors);
+        let sources = SOURCES.path().into_iter().flat_map(Path::ancestors);
         let mut others = working.ancestors().chain(sources);
         let root = programs.ancestors().find(|folder| is_home(folder));
         let root = root.or_else(|| others.find(|folder| is_home(folder) && is_safe(folder)));

@@ -5,7 +5,6 @@
 
 mod arguments;
 mod build;
-mod built_from;
 mod cache;
 mod cluster;
 mod contender;

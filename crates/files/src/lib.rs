@@ -5,6 +5,7 @@
 //! over no link and into no file that another user may have put there; a file that was found (and not named by the user)
 //! is read only if it is a regular file; a folder in which dyno trusts what it finds is one that no other user can change.
 
+mod build_folder;
 mod fresh;
 mod guard;
 mod held;
@@ -15,6 +16,7 @@ mod place;
 mod read;
 mod walk;
 
+pub use build_folder::BuildFolder;
 pub use guard::check_guarded;
 pub use held::{Found, HeldFolder, writable};
 pub use notice::{notice, notices_to};

@@ -87,6 +87,7 @@ pub fn has_header(header: &str) -> bool {
 }
 
 /// Puts a copy where the programs will stand: OUT_DIR is `PROFILE/build/PACKAGE-HASH/out`.
+/// If Cargo lays its folders out differently, a program finds the library in OUT_DIR.
 pub fn place_beside_programs(file: &Path) {
     let out = out_folder();
     let (Some(folder), Some(name)) =

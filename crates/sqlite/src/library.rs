@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use dyno_files::BuildFolder;
 use dyno_library::LibraryName;
 use dyno_protocol::Build;
 
@@ -10,6 +11,10 @@ use crate::api::Api;
 
 /// The bundled library, compiled by `build.rs`.
 const BUNDLED: &str = "libdyno_sqlite3.so";
+/// The folder in which `build.rs` leaves it.
+#[used]
+#[unsafe(link_section = ".dyno.folders")]
+static OUTPUT: BuildFolder = BuildFolder::new(env!("OUT_DIR"));
 /// The others; the second name exists where headers are installed.
 const SQLITE: LibraryName = LibraryName { of: "SQLite", stems: &["libsqlite3.so.0", "libsqlite3.so"] };
 
@@ -21,10 +26,10 @@ pub fn load(build: &Build) -> Result<Api> {
     }
 }
 
-/// The library next to the program, or one folder further up: test programs lie in `deps/`, which is next to it.
+/// The library next to the program, or the one in the build's output, because test programs lie in another folder.
 fn bundled() -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find where this program is")?;
-    let folders = program.ancestors().skip(1).take(2);
+    let folders = program.parent().into_iter().chain(OUTPUT.path());
     let found = folders.map(|folder| folder.join(BUNDLED)).find(|path| path.is_file());
     found.with_context(|| {
         format!(
