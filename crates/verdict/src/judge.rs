@@ -63,7 +63,8 @@ pub fn judge(run: &Run) -> Verdict {
     let disturbances = Disturbances::new(run);
     let tests = run.shown_tests().map(|test| judge_test(run, &disturbances, &shown, test));
     let mut tests: Vec<TestVerdict> = tests.collect();
-    let views = Views::new(run, &tests);
+    let counted_functions = counted_functions(run);
+    let views = Views::new(run, &tests, &counted_functions);
     sustained::copy_to_cells(&views.sustained, &mut tests);
     let meant = tests_of_means(run, &tests);
     let mut summaries = summarize(run, &tests, &meant, &shown);
@@ -87,7 +88,7 @@ pub fn judge(run: &Run) -> Verdict {
         detectable: table.detectable(),
         disturbances,
         failures: failures(run),
-        counted_functions: counted_functions(run),
+        counted_functions,
         views,
         tests,
     }

@@ -100,13 +100,12 @@ impl ComparedFunctions {
 }
 
 /// The comparisons of a run.
-pub(super) fn functions(run: &Run, tests: &[TestVerdict]) -> Vec<FunctionComparison> {
-    let pairs = pairs(run);
-    if pairs.is_empty() {
-        return Vec::new();
-    }
-    let counted = counted_functions(run);
-    pairs.into_iter().filter_map(|pair| compared(&counted, tests, pair)).collect()
+pub(super) fn functions(
+    run: &Run,
+    tests: &[TestVerdict],
+    counted: &[CountedFunctions],
+) -> Vec<FunctionComparison> {
+    pairs(run).into_iter().filter_map(|pair| compared(counted, tests, pair)).collect()
 }
 
 /// The contenders that are other builds of one before them, with that one.

@@ -31,6 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::test_verdict::TestVerdict;
+use functions::CountedFunctions;
 
 pub use against::{AddedTime, Against};
 pub use causes::{Causes, ExplainedDifference, Explains, SuspectShare};
@@ -113,7 +114,7 @@ pub struct Views {
 }
 
 impl Views {
-    pub(crate) fn new(run: &Run, tests: &[TestVerdict]) -> Views {
+    pub(crate) fn new(run: &Run, tests: &[TestVerdict], counted: &[CountedFunctions]) -> Views {
         Views {
             overheads: encryption::overheads(run, tests),
             searched: plaintext::searched(run),
@@ -131,7 +132,7 @@ impl Views {
             debts: debt::debts(tests),
             why: why::why(run, tests),
             causes: causes::causes(run, tests),
-            functions: functions::functions(run, tests),
+            functions: functions::functions(run, tests, counted),
             published: published::published(run, tests),
         }
     }

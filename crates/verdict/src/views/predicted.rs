@@ -6,9 +6,9 @@ use crate::judge::Verdict;
 /// The parameter of a suite that says how many clients work at once.
 const CLIENTS: &str = "clients";
 
-/// The predicted time at the delay of each run, in nanoseconds, of work that took these `times` with this number of round trips; `None` for
-/// delay 0, on which predictions rest, and where nothing can be predicted. Clients that wait for one another are not
-/// predicted.
+/// The predicted time at the delay of each run, in nanoseconds, of work that took these `times` with this number of round
+/// trips; `None` for delay 0, on which predictions rest, and where nothing can be predicted. Clients that wait for one
+/// another are not predicted.
 pub fn predicted(runs: &[&Verdict], times: &[Option<f64>], round_trips: Option<f64>) -> Vec<Option<f64>> {
     let delay = |run: &&Verdict| run.about.limits.round_trip_ns;
     let near = runs.iter().position(|run| delay(run) == Some(0));

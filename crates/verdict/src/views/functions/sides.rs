@@ -28,7 +28,12 @@ pub(crate) struct CountedTest {
 
 /// The functions of each contender, by its position, in the tests of which a trial has them.
 pub(crate) fn counted_functions(run: &Run) -> Vec<CountedFunctions> {
+    let has_functions = |sample: &SampleRecord| sample.functions.is_some();
     let of_contender = |contender: usize| {
+        let mut own = run.trials.iter().filter(|trial| trial.contender == contender);
+        if !own.any(|trial| trial.samples.iter().any(has_functions)) {
+            return CountedFunctions::new();
+        }
         let tests = run.shown_tests();
         tests.filter_map(|test| Some((test.id.clone(), counted(run, contender, &test.id)?))).collect()
     };
