@@ -34,13 +34,6 @@ struct NodeDisk {
     place: TempDir,
 }
 
-/// The outcome of a cut.
-#[derive(Debug, Clone, Copy)]
-pub struct DiskCut {
-    /// The time between the cut of the first disk and that of the last.
-    pub within: Duration,
-}
-
 impl NodeDisks {
     /// Makes an empty disk for each of a number of nodes.
     ///
@@ -74,11 +67,11 @@ impl NodeDisks {
     }
 
     /// Cuts the power of all: from here on nothing is kept. The first node is cut last: what it sent to the others, as a
-    /// leader does, it then has too.
+    /// leader does, it then has too. Returns the time between the cut of the first disk and that of the last.
     ///
     /// # Errors
     /// A recorder does not answer.
-    pub fn cut(&self) -> Result<DiskCut> {
+    pub fn cut(&self) -> Result<Duration> {
         let mut outputs = Vec::new();
         for node in self.nodes.iter().rev() {
             let disk = node.recorded.as_ref().context("the power was cut before")?;
@@ -86,7 +79,7 @@ impl NodeDisks {
         }
         let begin = Instant::now();
         outputs.iter().try_for_each(|output| PhaseMarker::Ends.set(output))?;
-        Ok(DiskCut { within: begin.elapsed() })
+        Ok(begin.elapsed())
     }
 
     /// Replaces what is on the disks by what each kept, after all processes on them have ended. Returns the number of writes

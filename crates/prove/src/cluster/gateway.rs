@@ -27,6 +27,8 @@ const PART: usize = 1 << 16;
 /// A connection to a node.
 pub struct StoreLink {
     stream: UnixStream,
+    /// True if the node answers reads with what it holds itself.
+    reads_locally: bool,
 }
 
 impl StoreLink {
@@ -34,9 +36,10 @@ impl StoreLink {
     ///
     /// # Errors
     /// It accepts no connection.
-    pub fn open(server: &Server) -> Result<StoreLink> {
+    pub fn open(server: &Server, reads_locally: bool) -> Result<StoreLink> {
         let stream = probe::connected(&server.host);
-        Ok(StoreLink { stream: stream.with_context(|| format!("cannot connect to {}", server.host))? })
+        let stream = stream.with_context(|| format!("cannot connect to {}", server.host))?;
+        Ok(StoreLink { stream, reads_locally })
     }
 
     /// Makes a commit: a transaction that puts all its parts.
@@ -97,12 +100,12 @@ impl StoreLink {
         self.request("/v3/kv/put", &pair, limit).map(drop)
     }
 
-    /// The value of a key, if there is one, as the node holds it itself or as all of them do.
+    /// The value of a key, if there is one, as a read of the contender returns it.
     ///
     /// # Errors
     /// The node does not answer within the limit.
-    pub fn get(&self, key: &str, is_local: bool, limit: Duration) -> Result<Option<String>> {
-        let asked = json!({"key": coded(key), "serializable": is_local});
+    pub fn get(&self, key: &str, limit: Duration) -> Result<Option<String>> {
+        let asked = json!({"key": coded(key), "serializable": self.reads_locally});
         let answer = self.request("/v3/kv/range", &asked, limit)?;
         let pair = answer["kvs"].as_array().and_then(|pairs| pairs.first());
         pair.map(|pair| decoded(&pair["value"])).transpose()
@@ -146,7 +149,7 @@ impl StoreLink {
 /// # Errors
 /// A node does not answer within the limit, or the leader does not change.
 pub fn lead(nodes: &[Server], limit: Duration) -> Result<()> {
-    let links = nodes.iter().map(StoreLink::open).collect::<Result<Vec<_>>>()?;
+    let links = nodes.iter().map(|node| StoreLink::open(node, false)).collect::<Result<Vec<_>>>()?;
     for _ in 0..10 {
         let [first, leader] = links[0].status(limit)?;
         if first == leader {

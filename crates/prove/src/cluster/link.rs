@@ -27,7 +27,10 @@ pub enum ClientLibrary {
     /// libmariadb.
     MySql(Arc<mysql::Api>),
     /// None: dyno speaks to a store itself.
-    Store,
+    Store {
+        /// True if a node answers reads with what it holds itself.
+        reads_locally: bool,
+    },
 }
 
 impl ClientLibrary {
@@ -50,7 +53,7 @@ impl ClientLibrary {
         match self {
             ClientLibrary::Postgres(_) => Some(Protocol::Postgres),
             ClientLibrary::MySql(_) => Some(Protocol::MySql),
-            ClientLibrary::Store => None,
+            ClientLibrary::Store { .. } => None,
         }
     }
 }
@@ -71,25 +74,26 @@ impl NodeLink {
     /// # Errors
     /// The node does not answer, or refuses.
     pub fn open(library: &ClientLibrary, server: &Server) -> Result<NodeLink> {
-        let mut server = server.clone();
-        let mut limit = |name: &str| server.options.insert(name.to_owned(), CONNECT_TIMEOUT.to_owned());
-        match library {
-            ClientLibrary::Postgres(_) => limit("connect_timeout"),
-            ClientLibrary::MySql(_) => limit("connect-timeout"),
-            ClientLibrary::Store => None,
+        let limited = |name: &str| {
+            let mut server = server.clone();
+            server.options.insert(name.to_owned(), CONNECT_TIMEOUT.to_owned());
+            server
         };
         Ok(match library {
             ClientLibrary::Postgres(api) => {
+                let server = limited("connect_timeout");
                 let mut connection = postgres::connect(api, &server, postgres::maintenance(&server))?;
                 connection.wait_by(Some(wait))?;
                 NodeLink::Postgres(connection)
             }
             ClientLibrary::MySql(api) => {
-                let mut connection = mysql::connect(api, &server, false)?;
+                let mut connection = mysql::connect(api, &limited("connect-timeout"), false)?;
                 check_waits(&mysql::version(api), connection.wait_by(Some(wait))?)?;
                 NodeLink::MySql(connection)
             }
-            ClientLibrary::Store => NodeLink::Store(StoreLink::open(&server)?),
+            ClientLibrary::Store { reads_locally } => {
+                NodeLink::Store(StoreLink::open(server, *reads_locally)?)
+            }
         })
     }
 

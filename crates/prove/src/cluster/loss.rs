@@ -28,19 +28,15 @@ pub fn smallest(
         there.extend(found.commits);
     }
     gone_at.sort_unstable();
-    Some(LostCommit { gone_at, last_there: last_there(first, attempts, &there), ..of(first) })
-}
-
-fn of(first: &ClientAttempt) -> LostCommit {
-    LostCommit {
+    Some(LostCommit {
         client: first.commit / CLIENT,
         commit: first.commit,
         node: first.node as u32 + 1,
         sent_ms: first.sent.as_millis() as u64,
         acknowledged_ms: first.at.as_millis() as u64,
-        gone_at: Vec::new(),
-        last_there: None,
-    }
+        gone_at,
+        last_there: last_there(first, attempts, &there),
+    })
 }
 
 /// The last commit before the lost one that the same client knows of, and that is there.

@@ -1,5 +1,6 @@
 //! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost or all lose their
-//! power, and afterwards every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict` judges them.
+//! power, and afterwards every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict`
+//! judges them.
 
 mod check;
 mod disks;
@@ -73,7 +74,7 @@ impl ClusterOnTrial<'_> {
         let library = self.library()?;
         let nodes = cluster.addresses();
         make_database(&library, &nodes)?;
-        subject.staleness = staleness::measure(&library, &nodes, self.reads_locally())?;
+        subject.staleness = staleness::measure(&library, &nodes)?;
         Ok(())
     }
 
@@ -138,12 +139,6 @@ impl ClusterOnTrial<'_> {
         Ok(ClusterNodes::Sql(Cluster::start(order)?, order))
     }
 
-    /// True if a store's node answers reads with what it holds itself.
-    fn reads_locally(&self) -> bool {
-        let reads = self.contender.settings.iter().rfind(|setting| setting.name == "reads");
-        reads.is_some_and(|setting| setting.value == "serializable")
-    }
-
     /// A disk for each node.
     fn disks(&self) -> Result<NodeDisks> {
         let context = self.power.context("there is no place for disks whose power can be cut")?;
@@ -156,7 +151,12 @@ impl ClusterOnTrial<'_> {
     }
 
     fn library(&self) -> Result<ClientLibrary> {
-        self.installation.map_or(Ok(ClientLibrary::Store), |found| ClientLibrary::load(found.engine.speaks))
+        let Some(installation) = self.installation else {
+            let reads = self.contender.settings.iter().rfind(|setting| setting.name == "reads");
+            let reads_locally = reads.is_some_and(|setting| setting.value == "serializable");
+            return Ok(ClientLibrary::Store { reads_locally });
+        };
+        ClientLibrary::load(installation.engine.speaks)
     }
 
     fn ways(&self) -> Result<ClientWays> {
@@ -173,7 +173,7 @@ impl ClusterOnTrial<'_> {
     /// Makes the tables, and waits until every node has them.
     fn prepare(&self, library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
         make_database(library, nodes)?;
-        if !matches!(library, ClientLibrary::Store) {
+        if !matches!(library, ClientLibrary::Store { .. }) {
             let link = NodeLink::enter(library, &nodes[0], PATIENCE)?;
             link.rows(&data::table(), PATIENCE)?;
             link.execute(&data::accounts(), PATIENCE)?;

@@ -52,7 +52,7 @@ impl Faulty<'_> {
     /// A disk cannot be cut, or a node does not come back.
     pub(super) fn lose_power(&mut self, load: &ClientLoad) -> Result<OutageCourse> {
         let disks = self.disks.as_mut().context("the nodes have no disks whose power can be cut")?;
-        let within = disks.cut()?.within;
+        let within = disks.cut()?;
         // Until all nodes are ready: a node that joins under load may take minutes, or never catch up.
         load.keep_away(true);
         self.cluster.kill_all();

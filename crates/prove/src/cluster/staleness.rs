@@ -21,46 +21,39 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The table of one row.
 const TABLE: &str = "pulse";
 
-/// A connection to a node with the number that is committed and read.
-struct Pulse {
-    link: NodeLink,
-    /// True if a store's node answers reads with what it holds itself.
-    reads_locally: bool,
+/// Makes the table with its row.
+fn make(link: &NodeLink) -> Result<()> {
+    match link {
+        NodeLink::Store(_) => set(link, 0),
+        _ => link.execute(
+            &[
+                format!("CREATE TABLE {TABLE}(id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL)"),
+                format!("INSERT INTO {TABLE} VALUES(1, 0)"),
+            ],
+            PATIENCE,
+        ),
+    }
 }
 
-impl Pulse {
-    fn make(&self) -> Result<()> {
-        match &self.link {
-            NodeLink::Store(_) => self.set(0),
-            link => link.execute(
-                &[
-                    format!("CREATE TABLE {TABLE}(id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL)"),
-                    format!("INSERT INTO {TABLE} VALUES(1, 0)"),
-                ],
-                PATIENCE,
-            ),
-        }
+/// Commits a number.
+fn set(link: &NodeLink, number: usize) -> Result<()> {
+    match link {
+        NodeLink::Store(store) => store.put(TABLE, &number.to_string(), PATIENCE),
+        _ => link.rows(&format!("UPDATE {TABLE} SET v = {number} WHERE id = 1"), PATIENCE).map(drop),
     }
+}
 
-    fn set(&self, number: usize) -> Result<()> {
-        match &self.link {
-            NodeLink::Store(store) => store.put(TABLE, &number.to_string(), PATIENCE),
-            link => link.rows(&format!("UPDATE {TABLE} SET v = {number} WHERE id = 1"), PATIENCE).map(drop),
+/// The number, once it is there.
+fn get(link: &NodeLink) -> Result<Option<usize>> {
+    let read = match link {
+        NodeLink::Store(store) => store.get(TABLE, PATIENCE)?.map(Value::Text),
+        _ => {
+            let rows = link.rows(&format!("SELECT v FROM {TABLE} WHERE id = 1"), PATIENCE)?;
+            rows.into_iter().next().and_then(|row| row.into_iter().next())
         }
-    }
-
-    /// The number, once it is there.
-    fn get(&self) -> Result<Option<usize>> {
-        let read = match &self.link {
-            NodeLink::Store(store) => store.get(TABLE, self.reads_locally, PATIENCE)?.map(Value::Text),
-            link => {
-                let rows = link.rows(&format!("SELECT v FROM {TABLE} WHERE id = 1"), PATIENCE)?;
-                rows.into_iter().next().and_then(|row| row.into_iter().next())
-            }
-        };
-        let number = |value: Value| data::number(&value).context("the value that was read is no number");
-        Ok(read.map(number).transpose()?.map(|number| number as usize))
-    }
+    };
+    let number = |value: Value| data::number(&value).context("the value that was read is no number");
+    Ok(read.map(number).transpose()?.map(|number| number as usize))
 }
 
 /// The reads at a node: when each number was first seen.
@@ -76,16 +69,14 @@ struct Reads {
 ///
 /// # Errors
 /// A node refuses a statement, or does not have the table within the time limit.
-pub fn measure(library: &ClientLibrary, nodes: &[Server], reads_locally: bool) -> Result<Vec<NodeStaleness>> {
-    let writer = Pulse { link: NodeLink::enter(library, &nodes[0], PATIENCE)?, reads_locally };
-    writer.make()?;
+pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStaleness>> {
+    let writer = NodeLink::enter(library, &nodes[0], PATIENCE)?;
+    make(&writer)?;
     let ends = AtomicBool::new(false);
     thread::scope(|scope| {
         let (ends, readers) = (&ends, &nodes[1..]);
-        let reads: Vec<_> = readers
-            .iter()
-            .map(|node| scope.spawn(move || read((library, node, reads_locally), ends)))
-            .collect();
+        let reads: Vec<_> =
+            readers.iter().map(|node| scope.spawn(move || read(library, node, ends))).collect();
         // Its reads begin before the commits do.
         thread::sleep(DISTANCE * 50);
         let acknowledged = write(&writer);
@@ -103,10 +94,10 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server], reads_locally: bool) -
 }
 
 /// Commits the numbers from 1 on; returns when each was acknowledged.
-fn write(writer: &Pulse) -> Result<Vec<Instant>> {
+fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
     let mut acknowledged = Vec::with_capacity(COMMITS);
     for number in 1..=COMMITS {
-        writer.set(number)?;
+        set(writer, number)?;
         acknowledged.push(Instant::now());
         thread::sleep(DISTANCE);
     }
@@ -114,14 +105,14 @@ fn write(writer: &Pulse) -> Result<Vec<Instant>> {
 }
 
 /// Reads at a node until the last number is there, or its time is over.
-fn read(node: (&ClientLibrary, &Server, bool), ends: &AtomicBool) -> Result<Reads> {
-    let pulse = enter(node)?;
+fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Reads> {
+    let link = enter(library, node)?;
     let mut reads = Reads::default();
     let mut last = 0;
     let deadline = Instant::now() + DISTANCE * COMMITS as u32 * 3 + PATIENCE;
     while reads.seen.len() < COMMITS && Instant::now() < deadline && !ends.load(Ordering::Relaxed) {
         let begin = Instant::now();
-        let found = pulse.get()?;
+        let found = get(&link)?;
         let end = Instant::now();
         reads.times.push(end - begin);
         // The row may not be there yet.
@@ -136,16 +127,15 @@ fn read(node: (&ClientLibrary, &Server, bool), ends: &AtomicBool) -> Result<Read
 }
 
 /// Connects once the table is there.
-fn enter((library, node, reads_locally): (&ClientLibrary, &Server, bool)) -> Result<Pulse> {
+fn enter(library: &ClientLibrary, node: &Server) -> Result<NodeLink> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let entered = NodeLink::enter(library, node, PATIENCE).and_then(|link| {
-            let pulse = Pulse { link, reads_locally };
-            pulse.get()?;
-            Ok(pulse)
+            get(&link)?;
+            Ok(link)
         });
         match entered {
-            Ok(pulse) => return Ok(pulse),
+            Ok(link) => return Ok(link),
             Err(error) if Instant::now() > deadline => return Err(error),
             Err(_) => thread::sleep(DISTANCE),
         }

@@ -35,8 +35,7 @@ impl ClusterNode {
 
     /// The same node when it comes back to the cluster.
     pub fn returning(&self, cluster: &ClusterStart) -> ClusterNode {
-        let joined = Some(cluster.joined.clone());
-        ClusterNode { arguments: cluster.arguments(false), joined, ..self.clone() }
+        self.with(cluster, false, Vec::new())
     }
 
     /// The same node with these last arguments: when it makes the cluster anew, or joins one that another node made.
