@@ -32,7 +32,7 @@ pub use mix::{
 };
 pub use model::Model;
 pub use response::{NoHistogram, Response, empty_histogram, quantile};
-pub use sample::{Class, Cost, Sample, Section, StatementTimes, Tick};
+pub use sample::{Class, Cost, SERVER_EVENTS, Sample, Section, StatementTimes, Tick};
 pub use sink::{RowCollector, Sink};
 pub use store::{StoreCount, StoreDoes, StoreInvariant};
 pub use test::{Commits, ImportWork, LoadWork, Reads, Test, Work};

@@ -35,6 +35,9 @@ pub struct Sample {
     pub ticks: Vec<Tick>,
 }
 
+/// The names of events that are counted in the server's processes begin so.
+pub const SERVER_EVENTS: &str = "server_";
+
 /// Time and cost between two readings of the clock.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

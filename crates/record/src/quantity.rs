@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use dyno_protocol::SERVER_EVENTS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,8 +36,6 @@ pub enum Quantity {
 
 /// The events that the kernel counts.
 const BY_CHANCE: [&str; 2] = ["page_faults", "context_switches"];
-/// The names of a server's events begin so. A server also works by its own clock: it flushes and cleans up now and then.
-const OF_SERVER: &str = "server_";
 /// The event that is no sum over operations, but the most at one time.
 const PEAK: &str = "peak_heap_bytes";
 
@@ -72,9 +71,9 @@ impl Quantity {
     }
 
     /// True if it is a count that depends on what else the machine or a server does, so that equal ones of two trials
-    /// prove nothing.
+    /// prove nothing: a server also works by its own clock, and flushes and cleans up now and then.
     pub fn is_by_chance(&self) -> bool {
-        let is_by_chance = |event: &str| BY_CHANCE.contains(&event) || event.starts_with(OF_SERVER);
+        let is_by_chance = |event: &str| BY_CHANCE.contains(&event) || event.starts_with(SERVER_EVENTS);
         matches!(self, Quantity::Count { event } if is_by_chance(event))
     }
 

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use dyno_protocol::SERVER_EVENTS;
 
 use super::{EventCounts, words};
 
@@ -24,8 +25,6 @@ const WRITES: [&str; 7] = ["write", "pwrite64", "writev", "pwritev", "pwritev2",
 /// The files that a runner asks for in vain where a section begins and ends (`crates/gauge/src/counting.rs`).
 const BEGINS: &str = "\"/dyno/section/begins\"";
 const ENDS: &str = "\"/dyno/section/ends\"";
-/// The names of a server's events begin so.
-const OF_SERVER: &str = "server_";
 
 /// The program and its arguments. It ends after the runner, when it has written all lines. It appends, because a second
 /// runner may read the database again.
@@ -44,7 +43,7 @@ pub(super) fn sections(file: &Path, server: Option<&Path>) -> Result<Vec<EventCo
     let counts = sections.into_iter().map(|section| {
         let mut counts = section.client.counts("");
         if server.is_some() {
-            counts.extend(section.server.counts(OF_SERVER));
+            counts.extend(section.server.counts(SERVER_EVENTS));
         }
         counts
     });
