@@ -255,7 +255,7 @@ fn rates_stand_beside_no_ratio_of_times() {
     assert!(page.contains("× slower") || page.contains("× faster"), "{page}");
 }
 
-/// The output of dyno on a terminal of so many columns.
+/// The output of dyno on a terminal with a number of columns.
 fn on_terminal(place: &Place, columns: usize, arguments: &str) -> String {
     let dyno = place.command().get_program().to_string_lossy().into_owned();
     let command = format!("stty rows 40 cols {columns}; {dyno} {arguments}");

@@ -42,7 +42,7 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// What counts in this process, and by the kernel in a server with this main process.
+    /// The way in which this process is counted; the kernel also counts for a server, by its main process.
     pub fn here(server: Option<u32>) -> Counting {
         match env::var(COUNTER).as_deref() {
             Err(_) | Ok("") => Counting::Nothing,

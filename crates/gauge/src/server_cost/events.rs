@@ -34,7 +34,7 @@ impl Server {
 }
 
 impl ServerEvents {
-    /// What occurred after `before`, by the names of the events.
+    /// The events since `before`, by their names.
     pub fn since(&self, before: &ServerEvents) -> [(&'static str, u64); 3] {
         let new = |(thread, count): (&u32, &u64)| {
             count.saturating_sub(before.switches.get(thread).copied().unwrap_or_default())

@@ -87,8 +87,8 @@ fn outages(subject: &ClusterSubject) -> Option<String> {
     let gone = outages.iter().map(|outage| outage.writes_gone).max()?;
     let slowest = outages.iter().map(|outage| outage.back_ms[1].saturating_sub(outage.back_ms[0])).max()?;
     Some(format!(
-        "{} cut all nodes' disks within {}, with up to {} writes that no flush had followed; clients came back when all nodes \
-         were ready, at most {} after the power was, and the stall has both",
+        "{}: the disks of all nodes were cut within {}, and lost at most {} writes that no flush had followed; the nodes were \
+         ready, and clients came back, at most {} after the power did, which is part of the stall",
         NodeFault::Power.name(),
         duration(within as f64 * 1e3),
         whole(gone),
@@ -161,7 +161,8 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
         if controls.is_empty() { String::new() } else { format!(" Control: {}.", controls.join("; ")) };
     format!(
         "{} clients on this machine, which reach each node by its socket; a fault comes to the node that they work \
-         with, and power goes at all nodes. Of each contender dyno removed a commit once, which the check must notice.{controls}{no_cuts} Seed {}.",
+         with, and power is cut at all nodes. Of each contender dyno removed a commit once, which the check must \
+         notice.{controls}{no_cuts} Seed {}.",
         verdict.record.clients, verdict.record.seed
     )
 }

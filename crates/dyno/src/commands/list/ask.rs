@@ -1,7 +1,7 @@
 //! Asks the runners for their versions, several at the same time: a runner takes a moment to start, and a server a second.
 
+use std::iter;
 use std::num::NonZero;
-use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -55,25 +55,22 @@ pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> 
 /// Asks groups of drivers, and returns them in the order in which they were.
 fn ask_groups(groups: Vec<Vec<Candidate>>, scratch: &Scratch) -> Result<Vec<Candidate>> {
     let workers = GROUPS_FOR_EACH * thread::available_parallelism().map_or(1, NonZero::get);
-    let (answers, answered) = mpsc::channel();
     let left = Mutex::new(groups.into_iter().enumerate());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            let answers = answers.clone();
-            scope.spawn(move || {
-                while let Some((place, group)) = next() {
-                    // The receiver outlives the threads.
-                    let _ = answers.send((place, ask_group(group, scratch)));
-                }
-            });
-        }
+    let ask = || -> Vec<_> {
+        iter::from_fn(next).map(|(place, group)| (place, ask_group(group, scratch))).collect()
+    };
+    let mut asked: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().flat_map(join).collect()
     });
-    drop(answers);
-    let mut asked: Vec<_> = answered.into_iter().collect();
     asked.sort_by_key(|(place, _)| *place);
     let groups = asked.into_iter().map(|(_, group)| group).collect::<Result<Vec<_>>>()?;
     Ok(groups.into_iter().flatten().collect())
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Gives the drivers of clusters the answers that the same drivers gave for a single server, where a node answers.

@@ -39,7 +39,7 @@ pub fn check(plan: &Plan) -> Result<()> {
     }
     if shown.iter().any(|contender| contender.runner.counts && !Counter::has_heap(contender)) {
         say(
-            "dyno: without the peak of the heap: its library is not here, which `cargo build -p dyno-heap` makes",
+            "dyno: without the peak of the heap: its library is not here, which `cargo build --release -p dyno-heap` makes",
         );
     }
     shown.iter().filter_map(|contender| of_server(contender)).for_each(|line| say(&line));
@@ -61,7 +61,7 @@ fn by_processor(without: Error) -> Result<()> {
     Ok(())
 }
 
-/// What is not counted of a contender's server.
+/// The counts that a contender's server lacks, in a line.
 fn of_server(contender: &Contender) -> Option<String> {
     let label = &contender.label;
     if !contender.engine.is_server() && contender.engine.store().is_none() {
