@@ -1,6 +1,8 @@
 //! A runner that spins, so that a test knows by how much a contender is slower.
 
 use std::fs;
+use std::process::Command;
+use std::sync::OnceLock;
 
 use super::Place;
 use crate::docs::block;
@@ -32,6 +34,7 @@ impl Place {
         let folder = self.path(&format!("home/runners/{name}"));
         fs::create_dir(&folder).unwrap();
         let described = block("docs/runners.md", "toml").replace("\"mine\"", &format!("\"{name}\""));
+        let described = described.replace("[\"python3\"", &format!("[\"{}\"", interpreter()));
         fs::write(folder.join("runner.toml"), described).unwrap();
         let ends = "    ended, after = time.monotonic_ns(), os.times()\n";
         let runner = block("docs/runners.md", "python");
@@ -39,4 +42,15 @@ impl Place {
         let planted = runner.replace(ends, &planted(ends)).replace("monotonic_ns", "process_time_ns");
         fs::write(folder.join("runner.py"), planted).unwrap();
     }
+}
+
+/// The path of the interpreter that `python3` starts. Where that is a script which looks for an interpreter, such as
+/// pyenv's, it takes several times as long as these runners do.
+fn interpreter() -> &'static str {
+    static FOUND: OnceLock<String> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let print = ["-c", "import sys; print(sys.executable)"];
+        let output = Command::new("python3").args(print).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    })
 }

@@ -14,7 +14,7 @@ use super::disks::NodeDisks;
 use super::link::{ClientLibrary, NodeLink};
 use super::load::ClientLoad;
 use super::nodes::ClusterNodes;
-use super::outage::OutageCourse;
+use super::outage::{self, OutageCourse};
 use crate::subject::data;
 
 /// The time after a fault at which dyno makes a replica the leader, as a program that watches the leader would.
@@ -193,7 +193,10 @@ impl<'a> Faulty<'a> {
 
     fn inflict(&mut self, load: &ClientLoad) -> Result<Option<OutageCourse>> {
         match self.fault {
-            NodeFault::Power => return self.lose_power(load).map(Some),
+            NodeFault::Power => {
+                let disks = self.disks.as_mut().context("the nodes have no disks whose power can be cut")?;
+                return outage::lose_power(&mut self.cluster, disks, load).map(Some);
+            }
             NodeFault::Kill => self.cluster.kill(VICTIM),
             NodeFault::Pause => self.cluster.pause(VICTIM)?,
             NodeFault::Cable => self.cluster.network()?.pull_cable(VICTIM)?,

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dyno_record::PowerOutage;
 
-use super::fault::Faulty;
+use super::disks::NodeDisks;
 use super::load::{ClientAttempt, ClientLoad, Knowledge};
+use super::nodes::ClusterNodes;
 
 /// The course of an outage: times are from the beginning of the load on.
 #[derive(Debug, Clone, Copy)]
@@ -45,24 +46,25 @@ impl OutageCourse {
     }
 }
 
-impl Faulty<'_> {
-    /// Cuts the power of all nodes at once and starts them again from what their disks kept.
-    ///
-    /// # Errors
-    /// A disk cannot be cut, or a node does not come back.
-    pub(super) fn lose_power(&mut self, load: &ClientLoad) -> Result<OutageCourse> {
-        let disks = self.disks.as_mut().context("the nodes have no disks whose power can be cut")?;
-        let within = disks.cut()?;
-        // Until all nodes are ready: a node that joins under load may take minutes, or never catch up.
-        load.keep_away(true);
-        self.cluster.kill_all();
-        let ended = load.elapsed();
-        let writes_gone = disks.restore()?;
-        let power_back = load.elapsed();
-        let began = self.cluster.start_again()?;
-        load.keep_away(false);
-        Ok(OutageCourse { within, writes_gone, ended, back: [power_back, load.elapsed()], began })
-    }
+/// Cuts the power of all nodes at once and starts them again from what their disks kept.
+///
+/// # Errors
+/// A disk cannot be cut, or a node does not come back.
+pub fn lose_power(
+    cluster: &mut ClusterNodes,
+    disks: &mut NodeDisks,
+    load: &ClientLoad,
+) -> Result<OutageCourse> {
+    let within = disks.cut()?;
+    // Until all nodes are ready: a node that joins under load may take minutes, or never catch up.
+    load.keep_away(true);
+    cluster.kill_all();
+    let ended = load.elapsed();
+    let writes_gone = disks.restore()?;
+    let power_back = load.elapsed();
+    let began = cluster.start_again()?;
+    load.keep_away(false);
+    Ok(OutageCourse { within, writes_gone, ended, back: [power_back, load.elapsed()], began })
 }
 
 #[cfg(test)]

@@ -4,16 +4,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use dyno_protocol::{MixClass, MixWork};
+use dyno_protocol::MixWork;
 
+use super::attempt::{Attempt, Tried};
 use super::board::Window;
-use super::executor::{Executor, StatementExecutor};
+use super::executor::Executor;
 use super::kept::KeptRows;
-use super::program::{Executed, Program};
+use super::program::Program;
 use super::recorder::Recorder;
 use super::suspension::suspend_until;
 use super::totals::Times;
-use super::{Step, Steps, Value, Values};
+use super::{Step, Steps, Value};
 use crate::{Answer, quote};
 
 /// The time by which a client ends its sleep early, in nanoseconds: about as much as the kernel is late in waking a
@@ -34,24 +35,12 @@ pub struct Client<'a> {
     pub stop: &'a AtomicBool,
     /// For each class the position of its first statement.
     pub firsts: &'a [usize],
-    /// For each class the order of its statements, where they have one of their own.
+    /// For each class the order of its statements, where they are not executed one after another.
     pub programs: &'a [Option<Program>],
     /// For each class what its statements keep.
     pub kept: Vec<Vec<KeptRows>>,
     /// The sink of other rows, which counts and keeps none.
     pub answer: Answer,
-}
-
-/// The outcome of a try that met no error.
-#[derive(Clone, Copy)]
-pub enum Tried {
-    Done,
-    /// It was rolled back, as planned.
-    Undone,
-    /// A statement, by its position, returned no row where one must be.
-    Missing(usize),
-    /// It ended with an error that the suite ignores.
-    Ignored,
 }
 
 /// The outcome of an operation, and the number of tries that were repeated.
@@ -202,60 +191,6 @@ impl Client<'_> {
     fn missing(&self, class: usize, statement: usize) -> String {
         let text = self.mix.classes[class].statements[statement].text.join("?");
         format!("no row came of {}", quote(&text))
-    }
-}
-
-/// The statements of one try.
-pub struct Attempt<'a> {
-    of: &'a MixClass,
-    /// The position of the class's first statement.
-    first: usize,
-    program: Option<&'a Program>,
-    kept: &'a mut [KeptRows],
-    answer: &'a mut Answer,
-    step: &'a Step<'a>,
-}
-
-impl Attempt<'_> {
-    /// The position of its first statement among those of all classes.
-    pub fn first(&self) -> usize {
-        self.first
-    }
-
-    /// The number of statements of its class.
-    pub fn statements(&self) -> usize {
-        self.of.statements.len()
-    }
-
-    /// The number in a field of its step.
-    #[inline]
-    pub fn number(&self, field: usize) -> i64 {
-        match self.step.value(field) {
-            Value::Integer(number) => number,
-            _ => 0,
-        }
-    }
-
-    /// Executes all of them by the given executor.
-    #[inline]
-    pub fn with(self, doer: &mut impl StatementExecutor) -> Result<Tried> {
-        let Attempt { of, first, program, kept, answer, step } = self;
-        if let Some(program) = program {
-            let keeps = doer.keeps();
-            let run = |statement: usize, values: &Values, kept: Option<&mut KeptRows>| match kept {
-                Some(kept) => doer.run(first + statement, values, kept),
-                None => doer.run(first + statement, values, answer),
-            };
-            if let Executed::Missing(statement) = program.execute(step, kept, keeps, run)? {
-                return Ok(Tried::Missing(statement));
-            }
-        } else {
-            let values = Values::of(step);
-            let mut all = first..first + of.statements.len();
-            all.try_for_each(|statement| doer.run(statement, &values, answer))?;
-        }
-        let is_undone = of.rollback_if.is_some_and(|field| step.value(field) != Value::Integer(0));
-        Ok(if is_undone { Tried::Undone } else { Tried::Done })
     }
 }
 

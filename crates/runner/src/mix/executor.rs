@@ -3,7 +3,7 @@
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
 
-use super::client::{Attempt, Tried};
+use super::attempt::{Attempt, StatementExecutor, Tried};
 use super::totals::Execution;
 use super::{Prepared, Values};
 
@@ -28,15 +28,6 @@ pub trait Executor {
     fn executions(&self) -> &[Execution] {
         &[]
     }
-}
-
-/// Does one statement.
-pub trait StatementExecutor {
-    /// By its position among those of all classes; its rows go to the sink.
-    fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()>;
-
-    /// Returns true if what is stored can be read back.
-    fn keeps(&self) -> bool;
 }
 
 /// A session with prepared statements.

@@ -6,10 +6,11 @@
 //! later statements. `client` is the loop of one client, `short_session` that of one that comes and goes, `client_thread`
 //! is the code of clients before and after their loops, `section` starts all clients of a process at once. `suspension`
 //! is how a client waits, and `scheduler` runs others on its thread meanwhile. `executor` is the interface that executes
-//! an operation's statements, `store` implements it for a store of keys and values, and `invariants` checks that store
-//! afterwards. `reporting` reports when each operation begins and ends, `timing` times each statement, and `text` puts
+//! operations, each try of one an `attempt`; `store` implements it for a store of keys and values, and `invariants`
+//! checks that store afterwards. `reporting` reports when each operation begins and ends, `timing` times each statement, and `text` puts
 //! values into the text of statements that are not prepared.
 
+mod attempt;
 mod board;
 mod classes;
 mod client;

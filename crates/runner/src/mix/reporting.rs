@@ -5,7 +5,7 @@ use std::io::{self, Stdout};
 use anyhow::{Context, Error, Result};
 use dyno_protocol::{Event, Operation, Purpose};
 
-use super::client::{Attempt, Tried};
+use super::attempt::{Attempt, Tried};
 use super::executor::Executor;
 use crate::events::Events;
 

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use anyhow::{Context, Error, Result, bail};
 use dyno_protocol::{MixStatement, MixValue, MixWork, Purpose, Reads, Sink, StoreDoes};
 
-use super::client::{Attempt, Tried};
-use super::executor::{Executor, StatementExecutor};
+use super::attempt::{Attempt, StatementExecutor, Tried};
+use super::executor::Executor;
 use super::{Value, Values};
 use crate::kv::{KeyValue, Lookup, Lookups, Transaction, Write, WriteKind, Writes};
 

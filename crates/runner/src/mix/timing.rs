@@ -8,8 +8,8 @@ use dyno_protocol::{MixClass, MixWork, Purpose, Sink, StatementTimes};
 
 use super::Prepared;
 use super::Values;
-use super::client::{Attempt, Tried};
-use super::executor::{Executor, Sql, StatementExecutor};
+use super::attempt::{Attempt, StatementExecutor, Tried};
+use super::executor::{Executor, Sql};
 use super::totals::Execution;
 
 /// A session with prepared statements that times each of them.

@@ -1,16 +1,17 @@
 //! The differences between the databases of sqlx.
 
-use anyhow::{Error, Result};
+use std::ops::Range;
+
+use anyhow::{Error, Result, bail};
 use dyno_protocol::{Purpose, Sink};
+use dyno_runner::Load;
 use dyno_runner::mix::Value;
-use dyno_runner::{Failure, Load};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sqlx::query::Query;
 use sqlx::{Connection, Database, Either, Execute, IntoArguments, SqlStr};
 
-use crate::rows::Variant;
-use crate::session::Session;
+use crate::variant::Variant;
 
 /// The options of a connection.
 pub type Options<D> = <<D as Database>::Connection as Connection>::Options;
@@ -75,20 +76,22 @@ pub trait Flavour: Database<Arguments: IntoArguments<Self>, Connection: Send> {
     /// Returns true if another try may succeed.
     fn may_pass(error: &Error) -> bool;
 
-    /// Before a mix: makes waits for locks as short as the suite says, where it is the client that waits.
-    ///
-    /// # Errors
-    /// The database refuses it.
-    fn be_patient(_session: &Session<Self>, _nanoseconds: u64) -> Result<()> {
-        Ok(())
+    /// The statement that makes waits for locks as short as a mix says, where it is the client that waits.
+    fn patience(_nanoseconds: u64) -> Option<String> {
+        None
     }
 
-    /// Loads rows by a way that this database alone has.
+    /// Loads some of the rows in the transaction under way, by a way that this database alone has, and returns how many
+    /// they were.
     ///
     /// # Errors
-    /// The database refuses a row.
-    fn load(_session: &Session<Self>, _load: &Load) -> Result<u64, Failure> {
-        Err(Failure::unsupported("bulk-load by this variant"))
+    /// The database refuses a row, or has no such way.
+    fn copy<'c>(
+        _connection: &'c mut Self::Connection,
+        _load: &'c Load,
+        _rows: Range<u64>,
+    ) -> BoxFuture<'c, Result<u64>> {
+        Box::pin(async { bail!("rows go into this database by INSERT alone: this is an error in dyno") })
     }
 }
 

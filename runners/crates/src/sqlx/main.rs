@@ -3,14 +3,17 @@
 //! A client has one connection and a runtime of the current thread, which works while a call waits. sqlx makes a thread
 //! for each connection to SQLite, whose calls wait.
 
+mod contract;
 mod flavour;
 mod mix;
 mod mysql;
 mod pg;
 mod postgres;
 mod rows;
+mod server;
 mod session;
 mod sqlite;
+mod variant;
 
 use std::env::args;
 use std::process::ExitCode;
@@ -18,7 +21,8 @@ use std::process::ExitCode;
 use dyno_runner::server::Scratch;
 use dyno_runner_crates::sqlite::Sqlite;
 
-use session::{Server, Session};
+use server::Server;
+use session::Session;
 
 /// The name and version of the driver.
 pub const VERSION: &str = concat!("sqlx ", env!("DYNO_SQLX"));

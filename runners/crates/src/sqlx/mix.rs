@@ -3,7 +3,7 @@
 use anyhow::{Error, Result};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, Values, statements};
-use dyno_runner::quote;
+use dyno_runner::{JobSql, quote};
 use dyno_runner_crates::sqlite;
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
@@ -28,7 +28,9 @@ struct MixedQuery {
 impl<'s, D: Flavour> Statements<'s, D> {
     /// Prepares all queries of a mix, whose parameters then have types.
     pub fn prepare(session: &'s Session<D>, mix: &MixWork) -> Result<Statements<'s, D>> {
-        D::be_patient(session, mix.shortest_patience())?;
+        if let Some(sql) = D::patience(mix.shortest_patience()) {
+            session.rows(&sql)?;
+        }
         let mut all = statements(mix, D::placeholder);
         // Those that are not to be kept are asked for their types and forgotten, before the others are prepared.
         let mut queries: Vec<Option<MixedQuery>> = all.iter().map(|_| None).collect();

@@ -12,7 +12,7 @@ use sqlx::mysql::{
 use sqlx::{Column, Decode, MySql, Row, Type, TypeInfo, ValueRef};
 
 use crate::flavour::{Flavour, Remote, calls, plain_values};
-use crate::rows::Variant;
+use crate::variant::Variant;
 
 impl Flavour for MySql {
     const VARIANTS: &'static [(&'static str, Variant)] =

@@ -1,5 +1,6 @@
 //! PostgreSQL by sqlx.
 
+use std::ops::Range;
 use std::str::from_utf8;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use anyhow::{Error, Result};
 use dyno_protocol::{Server, Sink};
 use dyno_runner::mix::Value;
 use dyno_runner::server::Lines;
-use dyno_runner::{Failure, Load, column_list, in_transactions};
+use dyno_runner::{Load, column_list};
 use dyno_runner_crates::postgres;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -16,8 +17,7 @@ use sqlx::{Arguments, PgConnection, Postgres, SqlStr};
 
 use crate::flavour::{Flavour, Remote, calls};
 use crate::pg::{self, BYTEA, FLOAT4, FLOAT8, INT2, INT4};
-use crate::rows::Variant;
-use crate::session::Session;
+use crate::variant::Variant;
 
 /// Bytes handed to the library at once in a COPY.
 const BUFFER: usize = 1 << 16;
@@ -79,21 +79,24 @@ impl Flavour for Postgres {
     }
 
     /// COPY by `copy_in_raw`.
-    fn load(session: &Session<Postgres>, load: &Load) -> Result<u64, Failure> {
+    fn copy<'c>(
+        connection: &'c mut PgConnection,
+        load: &'c Load,
+        rows: Range<u64>,
+    ) -> BoxFuture<'c, Result<u64>> {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
-        in_transactions(session, load.into(), |rows| {
-            let mut lines = Lines::new(load, load.rows.slice(rows));
+        let mut lines = Lines::new(load, load.rows.slice(rows));
+        let copied = async move {
             let mut buffer = vec![0; BUFFER];
-            Ok(session.with_connection(async |connection| {
-                let mut copy = connection.copy_in_raw(&sql).await.map_err(Postgres::said)?;
-                loop {
-                    match lines.read(&mut buffer) {
-                        0 => return copy.finish().await.map_err(Postgres::said),
-                        length => copy.send(&buffer[..length]).await.map_err(Postgres::said)?,
-                    };
-                }
-            })?)
-        })
+            let mut copy = connection.copy_in_raw(&sql).await.map_err(Postgres::said)?;
+            loop {
+                match lines.read(&mut buffer) {
+                    0 => return copy.finish().await.map_err(Postgres::said),
+                    length => copy.send(&buffer[..length]).await.map_err(Postgres::said)?,
+                };
+            }
+        };
+        copied.boxed()
     }
 }
 

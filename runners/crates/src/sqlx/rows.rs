@@ -4,22 +4,14 @@ use anyhow::Result;
 use dyno_protocol::{FieldKind, RowCollector};
 use dyno_runner::mix::Value;
 use dyno_runner::server::Client;
-use dyno_runner::{Answer, Failure, Load, Rows, Scan, Visit, insert, insert_text, rows_per_statement};
+use dyno_runner::{
+    Answer, Failure, Load, Rows, Scan, Visit, in_transactions, insert, insert_text, rows_per_statement,
+};
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::flavour::Flavour;
 use crate::session::Session;
-
-/// The ways of loading rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
-    /// The one that a database alone has.
-    Own,
-    /// Prepared inserts of many rows each.
-    MultiRow,
-    /// Prepared inserts, one by one.
-    Insert,
-}
+use crate::variant::Variant;
 
 impl<D: Flavour> Rows for Session<D> {
     fn insert_rows(&mut self, load: &Load) -> Result<u64, Failure> {
@@ -28,7 +20,7 @@ impl<D: Flavour> Rows for Session<D> {
 
     fn bulk_load(&mut self, load: &Load) -> Result<u64, Failure> {
         match self.variant {
-            Variant::Own => D::load(self, load),
+            Variant::Own => self.copy(load),
             Variant::MultiRow => self.insert(load, rows_per_statement(load.into(), load.columns.len())),
             Variant::Insert => self.insert(load, 1),
         }
@@ -44,6 +36,13 @@ impl<D: Flavour> Rows for Session<D> {
 }
 
 impl<D: Flavour> Session<D> {
+    /// Loads rows by the way that the database alone has.
+    fn copy(&self, load: &Load) -> Result<u64, Failure> {
+        in_transactions(self, load.into(), |rows| {
+            Ok(self.with_connection(async |connection| D::copy(connection, load, rows).await)?)
+        })
+    }
+
     /// Inserts of this number of rows each, which sqlx keeps prepared.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         let text = |rows| {

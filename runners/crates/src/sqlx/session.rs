@@ -1,25 +1,22 @@
-//! A client's connection, and a server.
+//! A client's connection.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail, ensure};
-use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Sink, Value};
-use dyno_runner::server::{Access, Client};
-use dyno_runner::{Answer, JobSql, NoStore};
+use anyhow::{Context, Error, Result, bail};
+use dyno_protocol::{RowCollector, Sink, Value};
+use dyno_runner::server::Client;
+use dyno_runner::{Answer, JobSql};
 use dyno_runner_crates::sqlite::Opening;
 use futures_util::StreamExt;
 use sqlx::{AssertSqlSafe, Connection, Either, Execute};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use crate::VERSION;
-use crate::flavour::{Flavour, Options, Remote};
-use crate::mix::Statements;
-use crate::rows::Variant;
+use crate::flavour::{Flavour, Options};
+use crate::variant::Variant;
 
 /// A client's connection, and the runtime that works for it.
 pub struct Session<D: Flavour> {
@@ -31,7 +28,7 @@ pub struct Session<D: Flavour> {
     /// The way of loading rows.
     pub variant: Variant,
     /// Where there is no server: the settings of the database.
-    opening: Option<Arc<Opening>>,
+    pub opening: Option<Arc<Opening>>,
 }
 
 impl<D: Flavour> Session<D> {
@@ -58,6 +55,27 @@ impl<D: Flavour> Session<D> {
         let session = Session { opening: Some(opening.clone()), ..self };
         opening.settings.apply(&session)?;
         Ok(session)
+    }
+
+    /// Closes the connection, and leaves the database alone until it is opened again.
+    ///
+    /// # Errors
+    /// The database reports one.
+    pub fn disconnect(&self) -> Result<()> {
+        match self.connection.borrow_mut().take() {
+            Some(connection) => self.runtime.block_on(connection.close()).map_err(D::said),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the connection again.
+    ///
+    /// # Errors
+    /// There is no connection to be had.
+    pub fn reconnect(&self) -> Result<()> {
+        let connected = self.runtime.block_on(D::Connection::connect_with(&self.options));
+        self.connection.replace(Some(connected.map_err(D::said)?));
+        Ok(())
     }
 
     /// Does something with the connection.
@@ -92,9 +110,7 @@ impl<D: Flavour> Session<D> {
     pub fn text<S: Sink>(&self, sql: &str, sink: &mut S) -> Result<u64> {
         self.fetch(sqlx::raw_sql(AssertSqlSafe(sql)), sink)
     }
-}
 
-impl<D: Flavour> Session<D> {
     /// Executes a text that returns no rows, such as BEGIN: what `begin` and `commit` of sqlx send.
     pub fn command(&self, sql: &'static str) -> Result<()> {
         self.fetch(sqlx::raw_sql(sql), &mut Answer::new()).map(drop)
@@ -116,106 +132,5 @@ impl<D: Flavour> JobSql for Session<D> {
 
     fn code(error: &Error) -> Option<String> {
         D::code(error)
-    }
-}
-
-impl<D: Flavour> dyno_runner::Session for Session<D> {
-    type Store<'s> = NoStore;
-    type Prepared<'s> = Statements<'s, D>;
-
-    fn prepare(&mut self, mix: &MixWork) -> Result<Statements<'_, D>> {
-        Statements::prepare(self, mix)
-    }
-
-    fn execute(&mut self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
-        let changed = Client::execute(self, sql, answer)?;
-        Ok(if self.opening.is_some() { 0 } else { changed })
-    }
-
-    /// SQLite counts them, and says the same number again after a statement that changes none.
-    fn changes(&mut self) -> u64 {
-        let Some(_) = self.opening else { return 0 };
-        let counted = self.rows("SELECT total_changes()").unwrap_or_default();
-        match counted.concat().as_slice() {
-            [Value::Integer(count)] => *count as u64,
-            _ => 0,
-        }
-    }
-
-    /// The last connection that closes a file of SQLite copies the log into it, which is a part of what short sessions
-    /// cost.
-    fn step_aside(&mut self, meanwhile: &mut dyn FnMut()) -> Result<()> {
-        let Some(opening) = self.opening.clone() else { return Ok(meanwhile()) };
-        let connection = self.connection.borrow_mut().take();
-        self.runtime.block_on(async {
-            match connection {
-                Some(connection) => connection.close().await.map_err(D::said),
-                None => Ok(()),
-            }
-        })?;
-        meanwhile();
-        let connected = self.runtime.block_on(D::Connection::connect_with(&self.options));
-        self.connection = RefCell::new(Some(connected.map_err(D::said)?));
-        opening.settings.apply(self)
-    }
-
-    fn close(self) -> Result<()> {
-        match self.connection.into_inner() {
-            // A server that has gone does not matter any more.
-            Some(connection) if self.opening.is_none() => {
-                drop(self.runtime.block_on(connection.close()));
-                Ok(())
-            }
-            Some(connection) => self.runtime.block_on(connection.close()).map_err(D::said),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A server as sqlx reaches it.
-pub struct Server<D: Remote> {
-    server: dyno_protocol::Server,
-    options: Options<D>,
-    patience: Option<Duration>,
-    variant: Variant,
-}
-
-impl<D: Remote> Access for Server<D>
-where
-    Options<D>: Sync,
-{
-    type Session = Session<D>;
-
-    fn new(job: &Job, server: &dyno_protocol::Server) -> Result<Server<D>> {
-        dyno_runner::expect(job, D::SPEAKS, &["sqlx"])?;
-        ensure!(job.build != Build::Bundled, "{} is a server and has no bundled build", job.engine);
-        let variant = dyno_runner::variant(job, D::VARIANTS)?;
-        let (options, patience) = D::options(server)?;
-        Ok(Server { server: server.clone(), options, patience, variant })
-    }
-
-    fn connect(&self) -> Result<Session<D>> {
-        self.connect_to(self.server.database.as_deref())
-    }
-
-    fn connect_to(&self, database: Option<&str>) -> Result<Session<D>> {
-        let options = D::within(&self.options, &self.server, database);
-        let connected = Session::new(options, self.patience, self.variant);
-        connected.with_context(|| match database {
-            Some(database) => format!("cannot connect to the database '{database}' of {}", self.server.host),
-            None => format!("cannot connect to {}", self.server.host),
-        })
-    }
-
-    fn hello(&self, _: &Session<D>) -> Hello {
-        Hello {
-            protocol: PROTOCOL,
-            runner: concat!("sqlx ", env!("CARGO_PKG_VERSION")).to_owned(),
-            engine_version: String::new(),
-            driver_version: VERSION.to_owned(),
-            build: BTreeMap::from([("encryption".to_owned(), vec!["none".to_owned()])]),
-            settings: Vec::new(),
-            read_back: Vec::new(),
-        }
     }
 }

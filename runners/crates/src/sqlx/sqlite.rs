@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
-use dyno_runner::JobSql;
 use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
 use crate::VERSION;
 use crate::flavour::{Flavour, calls, plain_values};
-use crate::rows::Variant;
 use crate::session::Session;
+use crate::variant::Variant;
 
 impl sqlite::Client for Session<Sqlite> {
     const NAME: &'static str = "sqlx";
@@ -85,7 +84,7 @@ impl Flavour for Sqlite {
         sqlite::may_pass(error)
     }
 
-    fn be_patient(session: &Session<Sqlite>, nanoseconds: u64) -> Result<()> {
-        session.rows(&format!("PRAGMA busy_timeout = {}", nanoseconds / 1_000_000)).map(drop)
+    fn patience(nanoseconds: u64) -> Option<String> {
+        Some(format!("PRAGMA busy_timeout = {}", nanoseconds / 1_000_000))
     }
 }

@@ -53,7 +53,7 @@ class Client:
 
     def _operation(self, place: int, one: Class) -> Operation:
         """Compiles the operations of a class."""
-        timing = Timing(self._recorder, place, one) if self._work.times_statements else None
+        timing = Timing(self._recorder.executed, place, one) if self._work.times_statements else None
         return operation(self._session, self._work, one, timing, self._driver.sleep)
 
     def run(self, began: int) -> None:

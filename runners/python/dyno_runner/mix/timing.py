@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .recorder import Recorder
     from .work import Class
+
+# Records the executions of an operation: the position of its class, when it was done, and each statement's position with
+# how long it took, in nanoseconds.
+Record = Callable[[int, int, list[tuple[int, int]]], None]
 
 
 def texts(one: "Class") -> list[str]:
@@ -19,9 +22,9 @@ def texts(one: "Class") -> list[str]:
 class Timing:
     """Times the statements of one class of one client."""
 
-    def __init__(self, recorder: "Recorder", place: int, one: "Class") -> None:
+    def __init__(self, record: Record, place: int, one: "Class") -> None:
         """`place` is the position of the class."""
-        self._recorder = recorder
+        self._record = record
         self._place = place
         # A transaction's beginning is its first statement.
         self.first = 0 if one.transaction is None else 1
@@ -43,7 +46,7 @@ class Timing:
 
     def operation(self, body: Callable[[Any], int | None], undone: int) -> Callable[[Any], int | None]:
         """An operation that records its executions if it is done, or ends with `undone`."""
-        executions, place, record = self._executions, self._place, self._recorder.executed
+        executions, place, record = self._executions, self._place, self._record
 
         def operation(step: Any) -> int | None:
             executions.clear()
