@@ -10,7 +10,6 @@ mod session;
 mod variant;
 
 use std::collections::BTreeMap;
-use std::env;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -21,9 +20,6 @@ use dyno_runner::server::{Access, Scratch};
 
 use session::Session;
 use variant::Variant;
-
-/// Variables that libpq may read: where it finds a password that the job does not bring.
-const KEPT: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 
 /// A server as libpq reaches it.
 struct Postgres {
@@ -38,7 +34,6 @@ impl Access for Postgres {
     fn new(job: &Job, server: &Server) -> Result<Postgres> {
         dyno_runner::expect(job, "postgres", &["rust"])?;
         let variant = dyno_runner::variant(job, &Variant::ALL)?;
-        forget_environment();
         let api = Arc::new(postgres::load(&job.build)?);
         Ok(Postgres { api, server: server.clone(), variant })
     }
@@ -67,18 +62,6 @@ impl Access for Postgres {
             ]),
             settings: Vec::new(),
             read_back: Vec::new(),
-        }
-    }
-}
-
-/// libpq takes options that it is not given from variables of the environment. Where to connect and how is the
-/// job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings.
-fn forget_environment() {
-    let names = env::vars_os().map(|(name, _)| name);
-    for name in names.filter(|name| name.to_str().is_some_and(|name| name.starts_with("PG"))) {
-        if !KEPT.iter().any(|kept| name == *kept) {
-            // SAFETY: the runner has one thread, so no other thread reads the environment meanwhile.
-            unsafe { env::remove_var(name) };
         }
     }
 }

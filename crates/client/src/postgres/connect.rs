@@ -9,10 +9,15 @@ use dyno_protocol::Server;
 use super::api::Api;
 use super::connection::Connection;
 
-/// The database that every PostgreSQL has for this purpose.
+/// The database that every PostgreSQL server has, to connect to while others are created or dropped.
 const MAINTENANCE: &str = "postgres";
-/// Seconds to wait for an answer to a connection, where the URL does not say.
+/// The seconds to wait for a connection, unless the URL has `connect_timeout`.
 const CONNECT_TIMEOUT: &str = "10";
+/// Options that libpq would take from `PGHOSTADDR`, `PGOPTIONS` and `PGTARGETSESSIONATTRS`, and by which it would reach
+/// another server or have other settings. A value that is empty counts as given only within a connection string, as
+/// which libpq reads the first `dbname` (`PQconnectdbParams`,
+/// <https://www.postgresql.org/docs/current/libpq-connect.html>).
+const NOT_FROM_ENVIRONMENT: &str = "hostaddr='' options='' target_session_attrs=any";
 
 /// Connects to a database of a server.
 pub fn connect(api: &Arc<Api>, server: &Server, database: &str) -> Result<Connection> {
@@ -28,10 +33,14 @@ pub fn maintenance(server: &Server) -> &str {
     server.database.as_deref().unwrap_or(MAINTENANCE)
 }
 
-/// libpq's keywords and their values. Those of the user's URL come first, because of a keyword given
-/// twice the last counts: they cannot lead to another server or database.
+/// libpq's keywords and their values. libpq takes the last value of a keyword that is given twice, so the URL's options
+/// come first and cannot replace the host, the user or the database.
 fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
-    let mut options = vec![("application_name", "dyno"), ("connect_timeout", CONNECT_TIMEOUT)];
+    let mut options = vec![
+        ("dbname", NOT_FROM_ENVIRONMENT),
+        ("application_name", "dyno"),
+        ("connect_timeout", CONNECT_TIMEOUT),
+    ];
     options.extend(server.options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let port = server.port.map(|port| port.to_string());
     options.extend(port.as_deref().map(|port| ("port", port)));
@@ -49,22 +58,23 @@ fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
 }
 
 /// Advice for a server that has no free connection.
-const FULL: &str =
-    "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
+const FULL: &str = "; the server accepts no more connections: take fewer clients, close other connections, or raise its \
+     max_connections";
 
 /// Advice on a failed connection, found by the words of libpq's message.
 fn advice(message: &str) -> &'static str {
-    const ADVICE: [(&str, &str); 9] = [
+    const ADVICE: [(&str, &str); 10] = [
         ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
         ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
-        ("could not translate host name", "; check the host's name in the URL"),
+        ("could not translate host name", "; check the host name in the URL"),
+        ("root certificate", "; name the authority's certificate by sslrootcert, or another sslmode"),
         ("is too long", "; use a folder with a shorter name for the socket"),
         ("does not exist", "; name a database and a user of the server in the URL"),
         ("too many clients", FULL),
         ("connection slots", FULL),
         (
             "too many connections for",
-            "; the server lets in no more of this role or to this database: take fewer clients, or raise the limit \
+            "; the server accepts no more connections of this role or to this database: take fewer clients, or raise the limit \
              (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)",
         ),
         (
@@ -115,6 +125,8 @@ mod tests {
         assert!(advice("Unix-domain socket path \"/x\" is too long (maximum 107 bytes)").contains("shorter"));
         assert!(advice("FATAL:  sorry, too many clients already").contains("raise its max_connections"));
         assert!(advice("too many connections for role \"u\"").contains("CONNECTION LIMIT"));
+        let missing = "root certificate file \"/home/u/.postgresql/root.crt\" does not exist";
+        assert!(advice(missing).contains("sslrootcert"));
         assert_eq!(advice("something new"), "");
     }
 }

@@ -42,8 +42,8 @@ pub struct ServerError {
 }
 
 impl Connection {
-    /// Connects with libpq's keywords and their values. The error is libpq's own message, in which no
-    /// password stands.
+    /// Connects with libpq's keywords and their values; the first `dbname` may be a connection string. The error is
+    /// libpq's own message, in which no password stands.
     pub fn open(api: Arc<Api>, options: &[(CString, CString)]) -> Result<Connection> {
         let list = |part: fn(&(CString, CString)) -> &CString| -> Vec<*const c_char> {
             let texts = options.iter().map(|option| part(option).as_ptr());
@@ -51,7 +51,7 @@ impl Connection {
         };
         let (names, values) = (list(|(name, _)| name), list(|(_, value)| value));
         // SAFETY: both lists end in a null pointer, and their strings outlive the call.
-        let conn = unsafe { (api.connectdb_params)(names.as_ptr(), values.as_ptr(), 0) };
+        let conn = unsafe { (api.connectdb_params)(names.as_ptr(), values.as_ptr(), 1) };
         if conn.is_null() {
             bail!("libpq has no memory for a connection");
         }

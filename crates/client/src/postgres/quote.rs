@@ -34,7 +34,8 @@ impl Connection {
     /// Appends bytes as a literal.
     #[inline]
     pub fn quote_blob(&self, bytes: &[u8], sql: &mut Vec<u8>) {
-        sql.extend_from_slice(b"'\\x");
+        // In E'' a backslash is written twice, whatever standard_conforming_strings says.
+        sql.extend_from_slice(b"E'\\\\x");
         sql.extend(hexadecimal(bytes));
         sql.extend_from_slice(b"'::bytea");
     }

@@ -45,10 +45,9 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	postgres.ForgetEnvironment()
 	trial, hello, err := runner.OpenServer(job, runner.Client[*session]{
 		Module:     "github.com/jackc/pgx/v5",
-		Dial:       dial,
+		Dial:       connector,
 		Code:       postgres.Code,
 		Encryption: func(s *session) string { return postgres.Encryption(s) },
 	})
@@ -61,8 +60,8 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 // known are the options of a URL that pgx keeps.
 var known = append([]string{"channel_binding", "require_auth", "sslcertmode"}, postgres.Common...)
 
-// dial reads the configuration once, as a program does that connects often.
-func dial(server *protocol.Server) (runner.Connect[*session], error) {
+// connector reads the configuration once, as a program does that connects often.
+func connector(server *protocol.Server) (runner.Connect[*session], error) {
 	options, err := postgres.Options(server, "pgx", known)
 	if err != nil {
 		return nil, postgres.CannotConnect(server, err)

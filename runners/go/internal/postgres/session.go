@@ -5,7 +5,6 @@ package postgres
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -73,20 +72,6 @@ func Encryption(connection runner.Connection) string {
 	return fmt.Sprint(rows[0][0])
 }
 
-// kept are the variables that a driver may read: where it finds a password that the job does not bring.
-var kept = map[string]bool{"PGPASSWORD": true, "PGPASSFILE": true}
-
-// ForgetEnvironment takes away what drivers would read from the environment. Where to connect and how is
-// the job's to say alone: PGHOSTADDR would lead to another server, PGOPTIONS to other settings.
-func ForgetEnvironment() {
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "PG") && !kept[name] {
-			os.Unsetenv(name)
-		}
-	}
-}
-
 // Common are the options of a URL that every driver in Go keeps.
 var Common = []string{
 	"application_name", "connect_timeout", "krbsrvname", "options", "passfile", "sslcert", "sslkey", "sslmode",
@@ -123,7 +108,7 @@ func Options(server *protocol.Server, driver string, known []string) (string, er
 const longestPath = 107
 
 // full is what to do where a server has no connection left.
-const full = "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+const full = "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections"
 
 // CannotConnect says why not, and what to do about the usual reasons.
 func CannotConnect(server *protocol.Server, err error) error {
@@ -138,7 +123,7 @@ func CannotConnect(server *protocol.Server, err error) error {
 		{"does not exist", "; name a database and a user of the server in the URL"},
 		{"too many clients", full},
 		{"connection slots", full},
-		{"too many connections for", "; the server lets in no more of this role or to this database: take fewer clients, or raise " +
+		{"too many connections for", "; the server accepts no more connections of this role or to this database: take fewer clients, or raise " +
 			"the limit (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)"},
 		{"too many open files", "; the limit of open files is reached: take fewer clients, or raise it (ulimit -n)"},
 	} {

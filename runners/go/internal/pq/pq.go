@@ -38,10 +38,9 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	postgres.ForgetEnvironment()
 	trial, hello, err := runner.OpenServer(job, runner.Client[*session]{
 		Module:     "github.com/lib/pq",
-		Dial:       dial,
+		Dial:       connector,
 		Code:       postgres.Code,
 		Encryption: func(s *session) string { return postgres.Encryption(s) },
 	})
@@ -56,8 +55,8 @@ var known = append([]string{
 	"fallback_application_name", "ssl_max_protocol_version", "ssl_min_protocol_version",
 }, postgres.Common...)
 
-// dial reads the configuration once, as a program does that connects often.
-func dial(server *protocol.Server) (runner.Connect[*session], error) {
+// connector reads the configuration once, as a program does that connects often.
+func connector(server *protocol.Server) (runner.Connect[*session], error) {
 	options, err := postgres.Options(server, "lib/pq", known)
 	if err != nil {
 		return nil, postgres.CannotConnect(server, err)

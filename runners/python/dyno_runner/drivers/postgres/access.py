@@ -1,19 +1,15 @@
 """Connects to a server."""
 
-import os
-
 from ...contract import Job
 from ...failure import Failure, one_line
 from ..server import Access
 
 # Seconds to wait for an answer to a connection, where the URL does not say.
 PATIENCE = 10
-# Variables of the environment that libpq may read: where it finds a password that the job does not bring.
-KEPT = ("PGPASSWORD", "PGPASSFILE")
 
 # Advice if a server has no connection left.
 FULL = (
-    "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+    "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections"
 )
 # Advice on a connection that failed, for the usual reasons in libpq's words.
 ADVICE = {
@@ -26,7 +22,7 @@ ADVICE = {
     "does not exist": "; name a database and a user of the server in the URL",
     "too many clients": FULL,
     "connection slots": FULL,
-    "too many connections for": "; the server lets in no more of this role or to this database: take fewer "
+    "too many connections for": "; the server accepts no more connections of this role or to this database: take fewer "
     "clients, or raise the limit (ALTER ROLE or ALTER DATABASE … CONNECTION LIMIT)",
     "Too many open files": "; the limit of open files is reached: take fewer clients, or raise it (ulimit "
     "-n)",
@@ -40,18 +36,9 @@ class PostgresAccess(Access):
         if job.build == "bundled":
             raise Failure("PostgreSQL is a server and has no bundled build")
         self._server = job.reached()
-        _forget_environment()
 
     def refused(self, database: str | None, error: Exception | str) -> Failure:
         """The failure for a connection that cannot be had."""
         words = one_line(error)
         advice = next((advice for known, advice in ADVICE.items() if known in words), "")
         return Failure(f"cannot connect to the database '{database}' of {self._server.host}: {words}{advice}")
-
-
-def _forget_environment() -> None:
-    """Removes libpq's variables from the environment, because libpq takes unset options from them. Only the
-    job says where to connect and how: PGHOSTADDR would lead to another server, PGOPTIONS to other
-    settings."""
-    for name in [name for name in os.environ if name.startswith("PG") and name not in KEPT]:
-        del os.environ[name]

@@ -18,7 +18,7 @@ from ...contract import Job
 from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load, Statements
-from ...mix.session import Run
+from ...mix.session import Execute
 from ..eventloop import EARLY, EventLoop, waits
 from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
@@ -129,7 +129,7 @@ class AsyncPgSession(PostgresErrors):
         self._link = link
         self._close = close
 
-    def prepare(self, sql: str) -> Run:
+    def prepare(self, sql: str) -> Execute:
         wait_for = waits()
         statement = wait_for(self._link.connection.prepare(dollars(sql)))
         fetch, read = statement.fetch, _reader(statement)
@@ -137,7 +137,7 @@ class AsyncPgSession(PostgresErrors):
             return lambda values: wait_for(fetch(*values))
         return lambda values: wait_for(fetch(*read(values)))
 
-    def simple(self, sql: str) -> Run:
+    def simple(self, sql: str) -> Execute:
         wait_for, prepare, sql = waits(), self._link.connection.prepare, dollars(sql)
         # Once for the types of its parameters.
         read = _reader(wait_for(prepare(sql, name=""))) or tuple

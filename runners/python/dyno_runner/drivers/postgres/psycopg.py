@@ -11,7 +11,7 @@ from ...answer import Answer, Rows
 from ...contract import Job, Server
 from ...driver import identifier
 from ...inputs import Load
-from ...mix.session import Run
+from ...mix.session import Execute
 from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..session import CursorSession
@@ -62,7 +62,7 @@ class PsycopgSession(PostgresErrors, CursorSession):
     def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
         super().__init__(connection.cursor(), close)
 
-    def prepare(self, sql: str) -> Run:
+    def prepare(self, sql: str) -> Execute:
         cursor, execute, fetch = self.cursor, self._execute, self._fetch
 
         def run(values: tuple[Any, ...]) -> Any:
@@ -71,7 +71,7 @@ class PsycopgSession(PostgresErrors, CursorSession):
 
         return run
 
-    def simple(self, sql: str) -> Run:
+    def simple(self, sql: str) -> Execute:
         """By a cursor that puts the values into the text, which goes by the simple protocol."""
         cursor = psycopg.ClientCursor(self.cursor.connection)
         execute, fetch = cursor.execute, cursor.fetchall
