@@ -20,7 +20,7 @@ use crate::split::{Fields, fields_of};
 use crate::syntax::Syntax;
 use crate::table::{given_name, names};
 
-/// Bits of a place that say the line; those above say the file.
+/// The number of low bits of a place that hold the line. The bits above hold the number of the file.
 const LINE_BITS: u32 = 40;
 
 /// The file's number, from 0, and the line of a place.
@@ -43,7 +43,7 @@ pub struct Format {
     pub is_json: bool,
     /// The fields of a record by name, as the first file has them.
     pub names: Vec<String>,
-    /// The same as they are spelled in the file.
+    /// The names as the file spells them; `names` holds unique ones.
     pub keys: Vec<String>,
     /// True if fields are separated by delimiters.
     pub is_delimited: bool,
@@ -131,8 +131,8 @@ impl Input {
         }
     }
 
-    /// Reads a record into `buffer` from `start` on, and the bounds of its fields, counted from there, into `fields`.
-    /// None at the end.
+    /// Reads a record into `buffer` at `start`. `fields` receives where each field begins and ends, relative to `start`;
+    /// `ends` is working memory. None after the last record.
     ///
     /// # Errors
     /// A file cannot be read, or differs in form from the first one.
@@ -143,20 +143,42 @@ impl Input {
         ends: &mut Vec<usize>,
         fields: &mut Vec<(u32, u32)>,
     ) -> Result<Option<Record>> {
-        let mut record = loop {
+        let Some(mut record) = self.next_record(buffer, start, ends)? else { return Ok(None) };
+        fields_of(&ends[..record.fields], fields);
+        self.arrange(buffer, start, &mut record, fields);
+        record.line |= (self.file as u64) << LINE_BITS;
+        Ok(Some(record))
+    }
+
+    /// Reads the next record of this file or of one behind it.
+    fn next_record(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        start: usize,
+        ends: &mut Vec<usize>,
+    ) -> Result<Option<Record>> {
+        loop {
             let found = match &mut self.reader {
                 Reader::Text(records) => records.read(buffer, start, ends)?,
                 Reader::Json(lines) => lines.read(buffer, start, ends)?,
                 #[cfg(feature = "parquet")]
                 Reader::Parquet(rows) => rows.read(buffer, start, ends)?,
             };
-            match found {
-                Some(record) => break record,
-                None if self.next_file()? => {}
-                None => return Ok(None),
+            if found.is_some() || !self.next_file()? {
+                return Ok(found);
             }
-        };
-        fields_of(&ends[..record.fields], fields);
+        }
+    }
+
+    /// Puts the fields of a record into the order of the first file and then into the shape of the table, and notes which
+    /// are NULL or texts.
+    fn arrange(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        start: usize,
+        record: &mut Record,
+        fields: &mut Vec<(u32, u32)>,
+    ) {
         let (nulls, strings): (&[bool], &[bool]) = match &self.reader {
             Reader::Text(_) => (&[], &[]),
             Reader::Json(lines) => (lines.nulls(), lines.strings()),
@@ -180,11 +202,9 @@ impl Input {
                 self.nulls.extend(shape.fields().map(|field| of(nulls, field)));
                 self.strings.extend(shape.fields().map(|field| of(strings, field)));
                 self.unshaped.clone_from(fields);
-                shape.apply(buffer, start, &mut record, (fields, &mut self.nulls), &self.name);
+                shape.apply(buffer, start, record, (fields, &mut self.nulls), &self.name);
             }
         }
-        record.line |= (self.file as u64) << LINE_BITS;
-        Ok(Some(record))
     }
 
     /// True for each field of the last record that is NULL whatever its text.
@@ -197,12 +217,12 @@ impl Input {
         &self.strings
     }
 
-    /// All fields of the last record as its file writes them; `fields` are those that the table takes.
+    /// All fields of the last record, in the order of the first file. `fields` are those that the table takes.
     pub fn unshaped<'f>(&'f self, fields: &'f Fields) -> &'f Fields {
         if self.shape.is_some() { &self.unshaped } else { fields }
     }
 
-    /// The meaning of a flaw of the last record.
+    /// The shape of the records, which can say what is wrong with a field.
     pub fn shape(&self) -> Option<&Shape> {
         self.shape.as_ref()
     }
@@ -218,7 +238,7 @@ impl Input {
     }
 }
 
-/// Opens a file behind its header, and says where the fields of the first file are in it.
+/// Opens a file, reads past its header, and returns the positions of the first file's fields in it, if they differ.
 fn open(
     format: &Format,
     mut text: Box<dyn BufRead + Send>,
@@ -234,25 +254,30 @@ fn open(
     if !format.has_header {
         return Ok((Reader::Text(Box::new(records)), None));
     }
-    let (mut buffer, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
-    let Some(record) = records.read(&mut buffer, 0, &mut ends)? else {
-        return Ok((Reader::Text(Box::new(records)), None));
+    let order = match read_header(&mut records)? {
+        Some(header) => order(format, &header, &name).input()?,
+        None => return Ok((Reader::Text(Box::new(records)), None)),
     };
-    fields_of(&ends[..record.fields], &mut fields);
-    let header: Vec<Vec<u8>> =
-        fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect();
-    let order = order(format, &header, &name).input()?;
     let is_same = order.iter().enumerate().all(|(place, field)| place == *field);
     Ok((Reader::Text(Box::new(records)), (!is_same).then_some(order)))
 }
 
-/// The positions of the first file's fields in a file with a header. A name that dyno made, for a field without one or
-/// for the second of two with one name, stands for a field that lacks its name in the same way.
+/// The fields of the first record; None where there is no record.
+fn read_header(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
+    let (mut buffer, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
+    let Some(record) = records.read(&mut buffer, 0, &mut ends)? else { return Ok(None) };
+    fields_of(&ends[..record.fields], &mut fields);
+    Ok(Some(fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect()))
+}
+
+/// The positions of the first file's fields in a file with a header. A field to which dyno gave a name, because the
+/// header has none or has it twice, corresponds to the field of the other file that got its name for the same reason.
 fn order(format: &Format, header: &[Vec<u8>], name: &str) -> Result<Vec<usize>> {
     let given: Vec<String> = header.iter().map(|field| given_name(field)).collect::<Result<_>>()?;
     let own: Vec<(String, &String)> = names(Some(header), header.len())?.into_iter().zip(&given).collect();
-    let keys: Vec<&str> = format.keys.iter().map(|key| key.trim()).collect();
-    let place = |(wanted, key): (&String, &&str)| {
+    let keys: Vec<String> =
+        format.keys.iter().map(|key| given_name(key.as_bytes())).collect::<Result<_>>()?;
+    let place = |(wanted, key): (&String, &String)| {
         let is_same = |(own, given): &(String, &String)| {
             own.eq_ignore_ascii_case(wanted) && given.eq_ignore_ascii_case(key)
         };
@@ -261,7 +286,7 @@ fn order(format: &Format, header: &[Vec<u8>], name: &str) -> Result<Vec<usize>> 
     let order: Vec<usize> = format.names.iter().zip(&keys).filter_map(place).collect();
     ensure!(
         order.len() == format.names.len() && own.len() == format.names.len(),
-        "{name} has the columns {}, and the first file {}: files of one import have the same",
+        "{name} has the columns {}, and the first file has {}: files of one import have the same ones, in any order",
         given.join(", "),
         keys.join(", ")
     );

@@ -1,5 +1,5 @@
-//! Bytes of a pipe or a terminal, waited for only as long as the import needs them: an import that has ended does not
-//! wait for the program that writes them.
+//! Reads a pipe or a terminal, and stops waiting for input when the import ends: the program that writes the pipe may
+//! still run.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// The interval, in milliseconds, between checks whether they are still needed.
-const LOOK: u8 = 50;
+/// The time, in milliseconds, after which a waiting reader checks whether the import has ended.
+const CHECK_INTERVAL_MS: u8 = 50;
 
 /// A reader that another thread can ask to give up.
 pub struct CancellableReader {
@@ -25,12 +25,12 @@ impl Read for CancellableReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !self.is_unwanted.load(Ordering::Relaxed) {
             let mut file = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut file, PollTimeout::from(LOOK)) {
+            match poll(&mut file, PollTimeout::from(CHECK_INTERVAL_MS)) {
                 Ok(0) | Err(Errno::EINTR) => {}
                 Ok(_) => return self.file.read(buffer),
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(io::Error::other("nobody wants the rest of it"))
+        Err(io::Error::other("the import has ended and reads no further"))
     }
 }

@@ -1,4 +1,4 @@
-//! The table that is loaded: its columns, their types, what is to be there besides.
+//! The table into which rows are loaded: its columns, their types, its keys and indexes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -46,19 +46,25 @@ pub struct Merge {
 }
 
 impl Table {
-    /// Checks that keys name columns, and spells them as those are spelled.
-    pub fn check_keys(&mut self) -> Result<()> {
+    /// Replaces each name in the keys by the column's own spelling.
+    ///
+    /// # Errors
+    /// No column has a name.
+    pub fn resolve_keys(&mut self) -> Result<()> {
         let columns = &self.columns;
         for name in self.primary_key.iter_mut().chain(self.indexes.iter_mut().flatten()) {
             match named_column(columns, name) {
                 Some(column) => *name = column.name.clone(),
-                None => bail!("the table has no column '{name}'; it has {}", list(columns)),
+                None => bail!(
+                    "the table has no column '{name}', which --primary-key or --index names; it has {}",
+                    list(columns)
+                ),
             }
         }
         Ok(())
     }
 
-    /// The columns that are not part of the key by which rows are merged, if those of the table get new values.
+    /// The columns that a merge overwrites: all but those of its key, or none where the row of the table stays.
     pub fn updated(&self) -> Vec<&str> {
         let Some(merge) = self.merge.as_ref().filter(|merge| merge.updates) else { return Vec::new() };
         let names = self.columns.iter().map(|column| column.name.as_str());
@@ -71,7 +77,7 @@ impl Table {
     }
 
     /// True if a column is part of the primary key or an index.
-    pub fn is_key(&self, name: &str) -> bool {
+    pub fn is_indexed(&self, name: &str) -> bool {
         self.primary_key.iter().chain(self.indexes.iter().flatten()).any(|key| key == name)
     }
 }
@@ -92,21 +98,28 @@ impl Types {
     /// Reads `INTEGER,TEXT` or `name:TYPE,name:TYPE`.
     pub fn parse(text: &str) -> Result<Types> {
         let parts = split(text);
-        ensure!(parts.iter().all(|part| !part.trim().is_empty()), "'{text}' leaves a type out");
+        ensure!(
+            parts.iter().all(|part| !part.trim().is_empty()),
+            "'{text}' leaves a type out: write one between any two commas"
+        );
         let named: Vec<(String, String)> = parts
             .iter()
             .filter_map(|part| {
-                // A form such as DATE(DD:MM:YYYY) may hold the mark.
+                // A colon within the parentheses of a type, as in DATE(DD:MM:YYYY), separates nothing.
                 let end = part.rfind('(').filter(|_| part.trim_end().ends_with(')')).unwrap_or(part.len());
                 let mark = part[..end].rfind(':')?;
                 Some((&part[..mark], &part[mark + 1..]))
             })
             .map(|(name, kind)| (name.trim().to_owned(), kind.trim().to_owned()))
             .collect();
+        let is_whole = named.iter().all(|(name, kind)| !name.is_empty() && !kind.is_empty());
+        ensure!(is_whole, "'{text}' leaves a column or its type out: write column:TYPE");
         match named.len() {
             0 => Ok(Types::InOrder(parts.iter().map(|part| part.trim().to_owned()).collect())),
             count if count == parts.len() => Ok(Types::Named(named)),
-            _ => bail!("'{text}' mixes TYPE and column:TYPE; write all in one way"),
+            _ => bail!(
+                "'{text}' mixes TYPE and column:TYPE: write all in one way; a comma always separates columns"
+            ),
         }
     }
 }
@@ -121,8 +134,8 @@ fn split(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Names for columns: those of the header, completed such that each column has one and no two are the same. A name that
-/// the header has is the one of its first column; others get names that the header has not.
+/// Unique names for columns. The first column with a name in the header keeps it; a column whose name is missing or taken
+/// gets one that the header does not contain.
 pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> {
     let given = |column: usize| header.and_then(|header| header.get(column)).map_or(&b""[..], Vec::as_slice);
     let given: Vec<String> = (0..columns).map(|column| given_name(given(column))).collect::<Result<_>>()?;
@@ -137,7 +150,7 @@ pub fn names(header: Option<&[Vec<u8>]>, columns: usize) -> Result<Vec<String>> 
         if taken.insert(lower.clone()) {
             return wanted;
         }
-        // Names are never given back, so no name below the last number is free.
+        // A name once taken stays taken, so the search continues from the last number.
         let number = numbers.entry(lower.clone()).or_insert(2u64);
         while !taken.insert(format!("{lower}_{number}")) {
             *number += 1;

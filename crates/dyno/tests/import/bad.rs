@@ -175,6 +175,8 @@ fn bad_files_are_reported_and_leave_nothing() {
         ("data", "data is a folder"),
         ("many.csv --types INTEGER", "--types gives 1 of the types of 2 columns"),
         ("many.csv --types INTEGER,POINT", "SQLite has no type 'POINT'"),
+        ("many.csv --types a:,b:TEXT", "leaves a column or its type out: write column:TYPE"),
+        ("many.csv --types a:TEXT,:TEXT", "leaves a column or its type out: write column:TYPE"),
         ("many.csv --types INTEGER,DATE", "is no date of the form YYYY-MM-DD"),
         ("many.csv --index c", "the table has no column 'c'"),
         ("many.csv --index a,b,A", "names the column 'A' twice"),

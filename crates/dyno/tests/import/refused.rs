@@ -120,6 +120,10 @@ fn a_name_that_the_header_has_is_that_of_its_column() {
         import(&place, "f.csv g.csv --table m --into m.db --header").exits(0);
         fs::remove_file(place.path("m.db")).unwrap();
     }
+    // A zero byte is no part of a name, whichever way reads the header.
+    place.write("z.csv", "a\0x,b\n1,2\n");
+    import(&place, "z.csv --into z.db --header --columns b").exits(0);
+    assert_eq!(query(&place.path("z.db"), "SELECT b FROM z"), json!([[2]]));
 }
 
 #[test]

@@ -96,7 +96,7 @@ mod tests {
             while !self.0.load(Ordering::Relaxed) {
                 thread::yield_now();
             }
-            Err(io::Error::other("nobody wants the rest of it"))
+            Err(io::Error::other("the import has ended and reads no further"))
         }
     }
 

@@ -146,7 +146,7 @@ impl Plan {
             Some(columns) => self.matched(columns, records, &named).input()?,
             None => self.new_columns(named, beginning).input()?,
         };
-        table.check_keys().input()?;
+        table.resolve_keys().input()?;
         table.merge = self.merge(&table).input()?;
         let keys = table.primary_key.clone();
         for column in table.columns.iter_mut().filter(|column| keys.contains(&column.name)) {

@@ -120,7 +120,7 @@ impl Target for MySql {
     }
 
     fn declare(&self, table: &mut Table) {
-        let keys: Vec<bool> = table.columns.iter().map(|column| table.is_key(&column.name)).collect();
+        let keys: Vec<bool> = table.columns.iter().map(|column| table.is_indexed(&column.name)).collect();
         for (column, is_key) in table.columns.iter_mut().zip(keys) {
             if column.declared.is_empty() {
                 column.declared = SPELLING.of(column.kind).to_owned();
