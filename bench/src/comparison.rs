@@ -4,7 +4,7 @@ use dyno_lab::trial::Trial;
 
 use crate::loads::Load;
 
-/// The share of a duration that its process may have waited for a processor.
+/// The largest share of a duration for which a process may wait for a processor: dyno leaves out a pair that waited longer.
 const MOST_WAIT: f64 = 0.03;
 
 /// One duration, and the wait and the work within it, in nanoseconds.
@@ -29,13 +29,13 @@ impl Time {
 /// The measurements of one contender and one kind of work.
 #[derive(Debug)]
 pub struct Comparison {
-    /// Its place among the contenders.
+    /// The position among the contenders of the plan.
     pub contender: usize,
     /// The contender's name.
     pub label: String,
     /// The rows that are loaded; none where the suite is measured.
     pub load: Option<Load>,
-    /// True if both are clients of a server, which shares their processor.
+    /// True if the engine is a server, which shares a processor with its client.
     pub server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
     pub pairs: Vec<Vec<Option<(f64, f64)>>>,
@@ -58,7 +58,7 @@ impl Comparison {
     /// Adds a round: the times of dyno and of C, test by test.
     pub fn add(&mut self, dyno: &[Time], reference: &[Time]) {
         for (test, (dyno, reference)) in dyno.iter().zip(reference).enumerate() {
-            // A client waits for its own server too, and that is no disturbance.
+            // A client waits for the processor while its server uses it, and that is no disturbance.
             let disturbed = !self.server && (dyno.is_disturbed() || reference.is_disturbed());
             let pair = |figure: fn(&Time) -> u64| {
                 (!disturbed).then_some((figure(dyno) as f64, figure(reference) as f64))

@@ -14,7 +14,7 @@ pub fn schedule(path: &Path, records: u64) -> Result<()> {
         let (route, branch, letter) = (random.u32(1..200), random.u32(1..90), random.char('A'..='D'));
         let (version, stop, vehicle, day) =
             (random.u32(1..4), random.u32(1..13_000), random.u32(1..2_000), random.u32(1..4));
-        // As in timetables, the day goes on after midnight.
+        // Hours go up to 26, as timetables write trips after midnight.
         let (hour, minute, second) = (random.u32(4..27), random.u32(0..60), random.u32(0..60));
         writeln!(
             file,
@@ -34,7 +34,7 @@ pub fn numbers(path: &Path, rows: u64) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// The records of a file of tabs as CSV with quotes around every field.
+/// Copies a tab-separated file as CSV, with quotes around every field.
 pub fn quoted(from: &Path, to: &Path) -> Result<()> {
     let mut file = BufWriter::new(File::create(to)?);
     for line in BufReader::new(File::open(from)?).lines() {

@@ -75,10 +75,11 @@ Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defa
 
 Exit codes:
   0    dyno did all of it
-  1    compare, run --gate: something is slower than you allow, or no longer works;
+  1    compare, run --gate: something exceeds a limit, or no longer works;
        prove --command: your program lost a commit, failed or did not end
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
-  3    something failed, an answer was wrong, or rows were rejected; dyno did the rest and shows it
+  3    something failed, an answer was wrong, rows were rejected, or dyno refused a run file; dyno
+       did the rest and shows it
   4    dyno could not do the work: no space, no permission, no runner
   5    compare, run --gate: too few trials, or too much noise, to decide whether something is slower
   130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";

@@ -52,37 +52,7 @@ impl Arrays<'_> {
                 (1..=mix.clients).map(file).collect::<Result<_>>()?
             }
         };
-        let think = mix.think_ns.map(|_| fields(&mix).len() - 1);
-        let class = |drawn: &Drawn| MixClass {
-            name: drawn.name.clone(),
-            patience_ns: drawn.patience_ns,
-            ..MixClass::default()
-        };
-        let classes = mix.classes.iter().map(class).collect();
-        let (fields, lists, clients, lasts) = (fields(&mix), lists(&mix), mix.clients, mix.lasts);
-        Ok((
-            MixWork {
-                classes,
-                fields,
-                lists,
-                clients,
-                threads: None,
-                steps,
-                think,
-                reports: None,
-                interval_ns: None,
-                times_statements: false,
-                session: mix.session,
-                part: None,
-                lasts,
-                patience_ns: mix.patience_ns,
-                store: None,
-                invariants: Vec::new(),
-                queries: Vec::new(),
-            },
-            mix,
-            due,
-        ))
+        Ok((work(&mix, steps), mix, due))
     }
 
     fn write_steps(
@@ -134,4 +104,33 @@ fn arrivals(mix: &Mix) -> Option<(&Course, f64)> {
 /// The number of steps of each client.
 fn each(mix: &Mix) -> u64 {
     mix.count.unwrap_or_else(|| (A_CLIENT_BYTES / width(mix)).clamp(FEWEST, A_CLIENT))
+}
+
+/// A mix as a job has it, before the plan adds what each class does.
+fn work(mix: &Mix, steps: Vec<StepFile>) -> MixWork {
+    let class = |drawn: &Drawn| MixClass {
+        name: drawn.name.clone(),
+        patience_ns: drawn.patience_ns,
+        ..MixClass::default()
+    };
+    let fields = fields(mix);
+    MixWork {
+        classes: mix.classes.iter().map(class).collect(),
+        think: mix.think_ns.map(|_| fields.len() - 1),
+        fields,
+        lists: lists(mix),
+        clients: mix.clients,
+        threads: None,
+        steps,
+        reports: None,
+        interval_ns: None,
+        times_statements: false,
+        session: mix.session,
+        part: None,
+        lasts: mix.lasts,
+        patience_ns: mix.patience_ns,
+        store: None,
+        invariants: Vec::new(),
+        queries: Vec::new(),
+    }
 }

@@ -34,7 +34,7 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// The engine has no sessions that come and go: its `runner.toml` does not say `sessions`.
-    fn door(&self) -> Result<Box<Connector<'static, Self::Session>>> {
+    fn connector(&self) -> Result<Box<Connector<'static, Self::Session>>> {
         bail!("this runner has no sessions that come and go")
     }
 

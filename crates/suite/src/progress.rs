@@ -18,7 +18,7 @@ struct State {
     stopped: AtomicBool,
     rendering: Mutex<Option<Rendering>>,
     written: AtomicU64,
-    /// The count of numbers that a template has drawn from its ranges since it last wrote something.
+    /// The number of steps of loops that a template has taken since it last wrote text.
     idle: AtomicU64,
 }
 
@@ -44,24 +44,24 @@ impl PlanningProgress {
         self.0.stopped.load(Ordering::Relaxed)
     }
 
-    /// A template begins.
-    pub fn renders(&self, place: String) {
-        self.has_written();
+    /// Begins to count the steps of a template.
+    pub fn begin_rendering(&self, place: String) {
+        self.reset_steps();
         self.set(Some(Rendering { place, began: Instant::now(), memory: used_memory() }));
     }
 
-    /// The template writes a piece of its text.
-    pub(crate) fn has_written(&self) {
+    /// The template has written a piece of its text: the count of its steps begins anew.
+    pub(crate) fn reset_steps(&self) {
         self.0.idle.store(0, Ordering::Relaxed);
     }
 
-    /// Counts a number that a template draws, and returns whether it has drawn more than `most` and written nothing.
-    pub(crate) fn is_idle_for(&self, most: u64) -> bool {
-        self.0.idle.fetch_add(1, Ordering::Relaxed) >= most
+    /// Counts a step of a loop, and returns the number of steps since the template last wrote text.
+    pub(crate) fn count_step(&self) -> u64 {
+        self.0.idle.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The template is rendered.
-    pub fn has_rendered(&self) {
+    /// Ends the template that is being rendered.
+    pub fn end_rendering(&self) {
         self.set(None);
     }
 
@@ -75,7 +75,7 @@ impl PlanningProgress {
         self.0.written.load(Ordering::Relaxed)
     }
 
-    /// Creates a file whose bytes are counted, and which takes none once the work is asked to stop.
+    /// Creates a file that counts the bytes written to it, and refuses more after the work was asked to stop.
     pub fn create(&self, path: &Path) -> io::Result<ProgressFile> {
         Ok(ProgressFile { file: File::create(path)?, watch: self.clone() })
     }
@@ -87,7 +87,7 @@ impl PlanningProgress {
 
 /// dyno's private resident memory, in bytes; 0 if the kernel does not report it.
 pub fn used_memory() -> u64 {
-    // proc(5): pages of the program, resident ones, and those of them that are of files or shared.
+    // The first three numbers, by proc(5): all pages, resident pages, and resident pages that are shared or of files.
     let pages = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Vec<u64> = pages.split(' ').map_while(|number| number.trim().parse().ok()).collect();
     let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(0) as u64;
@@ -105,7 +105,7 @@ pub struct ProgressFile {
 }
 
 impl ProgressFile {
-    /// Has what was written on the device.
+    /// Syncs the file to the device.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }

@@ -32,9 +32,9 @@ impl Suite {
         let renderer = Renderer::new(parameters, dialect, form, bounds, watch);
         let render = |test: &Test| {
             let text = |template: &Spanned<String>| {
-                watch.renders(self.template_place(test, template, 1));
+                watch.begin_rendering(self.template_place(test, template, 1));
                 let text = renderer.render(template.get_ref());
-                watch.has_rendered();
+                watch.end_rendering();
                 text.map_err(|error| self.at_template(test, template, &error))
             };
             self.render_test(test, &text, dialect)

@@ -106,7 +106,7 @@ impl<'a> Renderer<'a> {
     /// The text of a template.
     pub fn render(&self, template: &str) -> Result<String, TemplateError> {
         // Draws of an earlier template do not count against this one.
-        self.watch.has_written();
+        self.watch.reset_steps();
         let mut text = Bounded { text: Vec::new(), most: self.bytes, watch: self.watch };
         let rendered = self
             .environment
@@ -142,7 +142,7 @@ impl Write for Bounded<'_> {
             )));
         }
         self.text.extend_from_slice(piece);
-        self.watch.has_written();
+        self.watch.reset_steps();
         Ok(piece.len())
     }
 
@@ -204,7 +204,7 @@ impl Iterator for Numbers {
         let number = self.left.next()?;
         let complaint = if left > LONGEST_RANGE {
             format!("a loop over {left} numbers: is it a loop without end?")
-        } else if self.watch.is_idle_for(MOST_IDLE) {
+        } else if self.watch.count_step() > MOST_IDLE {
             format!("{MOST_IDLE} rounds of loops wrote nothing: is there a loop without end?")
         } else {
             return Some(Value::from(number));

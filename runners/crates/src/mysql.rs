@@ -24,14 +24,14 @@ pub const PORT: u16 = 3306;
 /// An error of the server, with its number and the five letters of the SQL standard.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (error {number}, {state})")]
-struct MySqlSays {
+struct ReportedError {
     number: u16,
     state: String,
     message: String,
 }
 
 /// The error of a call, by the server's own words.
-pub fn says(number: u16, state: &str, message: &str) -> Error {
+pub fn server_error(number: u16, state: &str, message: &str) -> Error {
     if LOST.contains(&number) {
         return lost(message);
     }
@@ -40,7 +40,7 @@ pub fn says(number: u16, state: &str, message: &str) -> Error {
     } else {
         ""
     };
-    MySqlSays { number, state: state.to_owned(), message: format!("{message}{advice}") }.into()
+    ReportedError { number, state: state.to_owned(), message: format!("{message}{advice}") }.into()
 }
 
 /// The error of a call that found no connection.
@@ -52,18 +52,18 @@ pub fn lost(error: impl Display) -> Error {
 
 /// The number of an error of the server.
 pub fn number(error: &Error) -> Option<u16> {
-    error.downcast_ref().map(|error: &MySqlSays| error.number)
+    error.downcast_ref().map(|error: &ReportedError| error.number)
 }
 
 /// Returns true if another try may succeed.
-pub fn may_pass(error: &Error) -> bool {
+pub fn is_retryable(error: &Error) -> bool {
     number(error).is_some_and(|number| MAY_PASS.contains(&number))
 }
 
 /// Returns true if an error has this code: the server's number, or the letters of the standard.
 pub fn has_code(error: &Error, wanted: &str) -> bool {
-    let says = error.downcast_ref();
-    says.is_some_and(|says: &MySqlSays| says.state == wanted || says.number.to_string() == wanted)
+    let reported = error.downcast_ref();
+    reported.is_some_and(|error: &ReportedError| error.state == wanted || error.number.to_string() == wanted)
 }
 
 /// The time to wait for a connection. The drivers have no TLS here: an option that asks for it is refused.
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn a_lost_connection_has_no_code() {
-        let error = says(1213, "40001", "deadlock");
-        assert!(may_pass(&error) && has_code(&error, "1213") && has_code(&error, "40001"));
-        assert_eq!(number(&says(1927, "70100", "killed")), None);
+        let error = server_error(1213, "40001", "deadlock");
+        assert!(is_retryable(&error) && has_code(&error, "1213") && has_code(&error, "40001"));
+        assert_eq!(number(&server_error(1927, "70100", "killed")), None);
     }
 }

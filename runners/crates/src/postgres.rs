@@ -39,18 +39,18 @@ mod oid {
 /// An error of the server, with its code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (PostgreSQL error {code})")]
-struct PostgresSays {
+struct ReportedError {
     code: String,
     message: String,
 }
 
 /// The error of a call, by the server's own words: its message, the detail and the hint.
-pub fn says(code: &str, words: [Option<&str>; 3]) -> Error {
+pub fn server_error(code: &str, words: [Option<&str>; 3]) -> Error {
     let message = words.into_iter().flatten().collect::<Vec<_>>().join(" ");
     if code == SHUTDOWN {
         return lost(message);
     }
-    PostgresSays { code: code.to_owned(), message }.into()
+    ReportedError { code: code.to_owned(), message }.into()
 }
 
 /// The error of a call that found no connection.
@@ -62,11 +62,11 @@ pub fn lost(error: impl Display) -> Error {
 
 /// The code of an error of the server.
 pub fn code(error: &Error) -> Option<&str> {
-    error.downcast_ref().map(|error: &PostgresSays| error.code.as_str())
+    error.downcast_ref().map(|error: &ReportedError| error.code.as_str())
 }
 
 /// Returns true if another try may succeed.
-pub fn may_pass(error: &Error) -> bool {
+pub fn is_retryable(error: &Error) -> bool {
     code(error).is_some_and(|code| MAY_PASS.contains(&code))
 }
 

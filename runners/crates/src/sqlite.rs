@@ -12,7 +12,7 @@ use dyno_runner::{Engine, JobSql, OnConnect, Session, read_back};
 
 /// The database's name in the job's folder.
 const FILE: &str = "dyno.db";
-/// The time that a connection waits for a lock: another may be about to write, or to close the database.
+/// How long a connection waits for a lock that another one holds while it writes or closes the database.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Codes of SQLite, <https://www.sqlite.org/rescode.html>.
@@ -23,23 +23,23 @@ const LOCKED: i32 = 6;
 /// An error of SQLite, with its extended code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (SQLite error {code})")]
-struct SqliteSays {
+struct SqliteError {
     code: i32,
     message: String,
 }
 
 /// The error of a call, by SQLite's own words and its extended code.
-pub fn says(code: i32, message: String) -> Error {
-    SqliteSays { code, message }.into()
+pub fn sqlite_error(code: i32, message: String) -> Error {
+    SqliteError { code, message }.into()
 }
 
 /// The code of an error of SQLite.
 pub fn code(error: &Error) -> Option<i32> {
-    error.downcast_ref().map(|error: &SqliteSays| error.code)
+    error.downcast_ref().map(|error: &SqliteError| error.code)
 }
 
 /// Returns true if another try may succeed.
-pub fn may_pass(error: &Error) -> bool {
+pub fn is_retryable(error: &Error) -> bool {
     // The lowest byte is the primary code.
     code(error).is_some_and(|code| [BUSY, LOCKED].contains(&(code & 0xff)))
 }
@@ -65,7 +65,7 @@ pub fn rolled_back(outcome: Result<()>) -> Result<()> {
 pub struct Opening {
     /// SQLite's name of it.
     pub location: PathBuf,
-    /// True if more than one connection sees the same data.
+    /// True if the database is in a file, which several connections can open.
     is_file: bool,
     /// The settings of each connection.
     pub settings: OnConnect,
@@ -94,13 +94,16 @@ pub struct Sqlite<C> {
 }
 
 impl<C> Sqlite<C> {
-    fn check_several(&self) -> Result<()> {
-        ensure!(self.opening.is_file, "a database that is not in a file is that of one connection alone");
+    fn check_shareable(&self) -> Result<()> {
+        ensure!(
+            self.opening.is_file,
+            "other connections cannot open a database that is not in a file: use one client, or the setting database=file"
+        );
         Ok(())
     }
 }
 
-/// The place of the data, which is the only setting that is no PRAGMA.
+/// The database's location, and whether it is a file, by the setting `database`: all other settings are PRAGMAs.
 fn place(job: &Job, driver: &str) -> Result<(PathBuf, bool)> {
     let mut place = "file";
     for setting in &job.settings {
@@ -135,8 +138,8 @@ impl<C: Client> Engine for Sqlite<C> {
             "{0} has its own SQLite and takes no other: name the contender sqlite/{0}",
             C::NAME
         );
-        // SAFETY: the runner has one thread as yet, so no other thread reads the environment meanwhile. SQLite's
-        // temporary files belong on the file system that is measured, like the database.
+        // SQLite's temporary files belong on the file system that is measured, like the database.
+        // SAFETY: the runner still has one thread, so no other thread reads the environment.
         unsafe { std::env::set_var("SQLITE_TMPDIR", &job.directory) };
         let (location, is_file) = place(job, C::NAME)?;
         let opening = Arc::new(Opening { location, is_file, settings: OnConnect::new(&job.on_connect) });
@@ -160,12 +163,12 @@ impl<C: Client> Engine for Sqlite<C> {
         if let Some(first) = self.first.take() {
             return Ok(first);
         }
-        self.check_several()?;
+        self.check_shareable()?;
         C::open(&self.opening)
     }
 
-    fn door(&self) -> Result<Box<Connector<'static, C>>> {
-        self.check_several()?;
+    fn connector(&self) -> Result<Box<Connector<'static, C>>> {
+        self.check_shareable()?;
         let opening = self.opening.clone();
         Ok(Box::new(move || C::open(&opening)))
     }

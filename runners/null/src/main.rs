@@ -83,7 +83,7 @@ impl Engine for Null {
         Ok(Null)
     }
 
-    fn door(&self) -> Result<Box<Connector<'static, Null>>> {
+    fn connector(&self) -> Result<Box<Connector<'static, Null>>> {
         Ok(Box::new(|| Ok(Null)))
     }
 

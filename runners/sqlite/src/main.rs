@@ -143,7 +143,7 @@ impl Engine for Sqlite {
         Client::open(&self.opening)
     }
 
-    fn door(&self) -> Result<Box<Connector<'static, Client>>> {
+    fn connector(&self) -> Result<Box<Connector<'static, Client>>> {
         self.check_several()?;
         let opening = self.opening.clone();
         Ok(Box::new(move || Client::open(&opening)))

@@ -1,9 +1,9 @@
-//! The facts of the machine that bear on speed: a record needs them so that a reader can judge whether two runs may be
-//! compared.
+//! The facts of the machine that affect speed. A run records them, so that a reader can judge whether two runs are
+//! comparable.
 //!
-//! Reads `/proc`, `/sys` and a few system calls; but for the calibration that it keeps it never writes, and it never
-//! measures and never fails: containers and small kernels hide files, and what cannot be read is `None` or an empty
-//! list. It records no host name, user name, serial number or address.
+//! [`read`] reads `/proc` and `/sys`, makes a few system calls, and never fails: containers and small kernels hide
+//! files, and a fact that cannot be read is `None` or an empty list. It records no host name, user name, serial number
+//! or address. The module writes one file, the calibration.
 //!
 //! Units: sizes are bytes; CPUs are the kernel's numbers, from 0.
 

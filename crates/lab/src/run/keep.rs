@@ -8,7 +8,7 @@ use dyno_protocol::{Sample, Value};
 use dyno_record::{Answer, Content, Failure, Run, SampleRecord, TimeBudget, TrialRecord};
 
 use super::counting::wants_functions;
-use super::sustain::{RateSearch, sought};
+use super::sustain::{TriedRate, judge_rate};
 use super::{MAX_FAILURES, Runner, State, TrialSlot, TrialStep};
 use crate::around::Readings;
 use crate::content::{Contents, Mapped, is_script};
@@ -22,7 +22,7 @@ use crate::waits::{Looks, WatchedClients};
 pub(super) struct FinishedTrial {
     pub trial: Trial,
     /// At which rates operations arrived, where these are sought.
-    pub seeking: Vec<RateSearch>,
+    pub tried: Vec<TriedRate>,
     /// The cuts of its samples; empty if the trial ran alone.
     pub cuts: Vec<Option<SampleSlices>>,
     /// The metronome's time before and after it.
@@ -39,7 +39,7 @@ impl Runner<'_> {
         index: usize,
         came: FinishedTrial,
     ) -> TrialStep {
-        let FinishedTrial { trial, seeking, cuts, beat_ns } = came;
+        let FinishedTrial { trial, tried, cuts, beat_ns } = came;
         if trial.outcome == Outcome::Interrupted {
             return TrialStep::Stopped;
         }
@@ -50,12 +50,9 @@ impl Runner<'_> {
         });
         let mut trial = confirm(trial, contender, self.proofs, index, run);
         // The file of a counted trial's process may be the simulated processor's.
-        let identified = if when.counter.is_some() {
-            Ok(())
-        } else {
-            self.identify(&trial, &mut state.contents, index, run)
-        };
-        if let Err(message) = identified {
+        if when.counter.is_none()
+            && let Err(message) = self.identify(&trial, &mut state.contents, index, run)
+        {
             trial.refuse(message);
         }
         let failure = match trial.outcome {
@@ -65,13 +62,10 @@ impl Runner<'_> {
         let mut answers = trial.answers;
         // The harness keeps nothing.
         if !contender.engine.harness {
-            for (sample, answer) in trial.samples.iter().zip(&mut answers) {
-                let planned = self.plan.test(&sample.test);
-                count_lost(sample, answer, planned.map_or(&[], |test| &test.acknowledged));
-            }
+            self.count_lost(&trial.samples, &mut answers);
         }
         let reported = trial.samples.into_iter().zip(answers);
-        let mut samples = self.samples(run, index, &seeking, &trial.readings, reported, cuts);
+        let mut samples = self.samples(run, index, &tried, &trial.readings, reported, cuts);
         samples.iter_mut().for_each(|sample| sample.budget = self.budget(&trial.looks, &sample.sample));
         if wants_functions(run, index) {
             let functions = samples.iter_mut().zip(trial.functions);
@@ -99,6 +93,14 @@ impl Runner<'_> {
         TrialStep::Done
     }
 
+    /// Adds to each answer the number of acknowledged operations that are not in the database.
+    fn count_lost(&self, samples: &[Sample], answers: &mut [Answer]) {
+        for (sample, answer) in samples.iter().zip(answers) {
+            let planned = self.plan.test(&sample.test);
+            count_lost(sample, answer, planned.map_or(&[], |test| &test.acknowledged));
+        }
+    }
+
     /// Counts a contender's failures in a row after its trial, and reports it when there are too many: it has no more
     /// trials.
     fn count_failure(&mut self, failures: &mut u32, record: TrialRecord, asks_in_vain: bool, run: &Run) {
@@ -117,7 +119,7 @@ impl Runner<'_> {
         &self,
         run: &mut Run,
         index: usize,
-        seeking: &[RateSearch],
+        tried: &[TriedRate],
         readings: &Readings,
         reported: impl Iterator<Item = (Sample, Answer)>,
         cuts: Vec<Option<SampleSlices>>,
@@ -129,8 +131,8 @@ impl Runner<'_> {
                 answer: run.keep_answer(answer),
                 extrapolated_to: planned.and_then(|test| test.whole[index]),
                 judged_percentile: planned.and_then(|test| test.judged_percentile),
-                due: planned.and_then(|test| test.due).filter(|_| seeking.is_empty()),
-                sought: sought(run, seeking, &sample),
+                due: planned.and_then(|test| test.due).filter(|_| tried.is_empty()),
+                sought: judge_rate(run, tried, &sample),
                 around: readings.of(&sample),
                 slices: cut.map(|cut| cut.slices),
                 beat_ns: cut.and_then(|cut| cut.beat_ns),

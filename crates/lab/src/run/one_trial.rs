@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::counting::ServerTrace;
 use super::keep::FinishedTrial;
 use super::plans::PlanTests;
-use super::sustain::RateSearch;
+use super::sustain::TriedRate;
 use super::{Counter, Runner, State, TrialSlot, TrialStep, sync_scratch};
 use crate::content::Mapped;
 use crate::placement;
@@ -50,14 +50,14 @@ impl Runner<'_> {
             // dyno was about to start what the trial needs.
             return Ok(TrialStep::Stopped);
         }
-        let (trial, seeking) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
+        let (trial, tried) = result.unwrap_or_else(|error| (Trial::failed(&error), Vec::new()));
         let beat_ns = before.zip(after).map(|(before, after)| (before + after) / 2.0);
         Ok(self.keep(
             run,
             state,
             when,
             index,
-            FinishedTrial { trial, seeking, beat_ns, ..FinishedTrial::default() },
+            FinishedTrial { trial, tried, beat_ns, ..FinishedTrial::default() },
         ))
     }
 
@@ -74,7 +74,7 @@ impl Runner<'_> {
         when: TrialSlot,
         directory: &Path,
         run: &Run,
-    ) -> Result<(Trial, Vec<RateSearch>)> {
+    ) -> Result<(Trial, Vec<TriedRate>)> {
         let contender = &self.plan.contenders[index];
         if let Some(missing) = contender.missing() {
             bail!(missing);
@@ -88,7 +88,7 @@ impl Runner<'_> {
         let conduct = TrialOptions { placement: placement::of(&contender, &conduct.placement), ..conduct };
         let contender = &contender;
         let mut job = Job { latency: when.latency, ..self.plan.job(contender, directory) };
-        let seeking = self.seek(run, index, when.block, &mut job)?;
+        let tried = self.plan_arrivals(run, index, when.block, &mut job)?;
         let mut served = self.servers.reach(contender)?;
         if let (Some(left), Some(server), Some(_)) = (&mut self.left, &mut served, &contender.url) {
             left.name(index, server);
@@ -115,11 +115,7 @@ impl Runner<'_> {
         })?;
         drop(traced);
         trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
-        if let Outcome::Failed { message, .. } = &mut trial.outcome
-            && let Some(death) = self.servers.death(contender)
-        {
-            *message = format!("{message}; {death}");
-        }
+        self.explain(contender, &mut trial.outcome);
         trial.left.iter().for_each(|left| self.observer.warn(left));
         if let Some(refused) = plans.take_from(&mut trial, dialect) {
             self.observer.warn(&format!("{}: {refused}", contender.label));
@@ -127,7 +123,16 @@ impl Runner<'_> {
         if let Some((counter, folder)) = counts {
             self.take_counts(counter, folder, &mut trial, &run.contenders[index]);
         }
-        Ok((trial, seeking))
+        Ok((trial, tried))
+    }
+
+    /// Adds to a failure that the contender's server has died, if it has.
+    fn explain(&mut self, contender: &Contender, outcome: &mut Outcome) {
+        if let Outcome::Failed { message, .. } = outcome
+            && let Some(death) = self.servers.death(contender)
+        {
+            *message = format!("{message}; {death}");
+        }
     }
 
     /// Follows the calls of a private server, by its main process, where calls are counted.

@@ -223,12 +223,12 @@ fn be_at_work<'b, D: Executor>(
 pub fn be_visitor<'a, 'b, S: Session>(
     place: usize,
     sessions: &'a Sessions,
-    door: &Connector<S>,
+    connector: &Connector<S>,
     shared: &'a Shared<'b>,
     lines: Lines,
 ) -> Vec<Recorder<'b>> {
     let recorder = live(place, true, shared, lines.into(), |client, began, recorder| {
-        visit(client, sessions, door, began, recorder)
+        visit(client, sessions, connector, began, recorder)
     });
     recorder.into_iter().collect()
 }

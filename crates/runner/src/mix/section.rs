@@ -90,10 +90,10 @@ fn perform_part<E: Engine>(
     let (sum, sample) = match mix.session {
         Some(each) => {
             let sessions = Sessions::new(mix, each, &steps[0])?;
-            let door = engine.door()?;
-            let (sessions, door) = (&sessions, &*door);
+            let connector = engine.connector()?;
+            let (sessions, connector) = (&sessions, &*connector);
             let visitors =
-                (0..clients).map(|place| move |lines| be_visitor(place, sessions, door, shared, lines));
+                (0..clients).map(|place| move |lines| be_visitor(place, sessions, connector, shared, lines));
             together(visitors, shared, clock, orders)?
         }
         None => {

@@ -83,7 +83,7 @@ fn needed(mix: &MixWork, classes: &Classes) -> (MixWork, Vec<usize>) {
 pub fn visit<'a, S: Session>(
     client: &mut Client<'a>,
     sessions: &'a Sessions,
-    door: &Connector<S>,
+    connector: &Connector<S>,
     began: Instant,
     recorder: &mut Recorder,
 ) -> Result<()> {
@@ -107,7 +107,7 @@ pub fn visit<'a, S: Session>(
             break;
         }
         let sent = if due > free { wait(began, due) } else { free };
-        let mut session = door().context(CONNECT)?;
+        let mut session = connector().context(CONNECT)?;
         let doer = Sql(session.prepare(mix).context(CONNECT)?);
         let done = since(began);
         recorder.done(connect, Times { due: Some(due), free, sent, done }, 0, false);

@@ -93,7 +93,7 @@ impl<A: Access> Engine for Scratch<A> {
         }
     }
 
-    fn door(&self) -> Result<Box<Connector<'static, A::Session>>> {
+    fn connector(&self) -> Result<Box<Connector<'static, A::Session>>> {
         let (nodes, settings) = (self.nodes.clone(), self.settings.clone());
         Ok(Box::new(move || nodes.connect(&settings)))
     }

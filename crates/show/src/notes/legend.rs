@@ -159,9 +159,9 @@ fn detectable(verdict: &Verdict) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(format!(
-        "With this scatter, four of five runs like this one would show a difference of {}. The intervals do not cover what all \
-         blocks share, such as where a library was loaded, nor a memory from one block to the next: another run, or copies \
-         under other names, show that.",
+        "With this scatter, four of five runs like this one would show a difference of {}. The intervals do not cover effects \
+         that all blocks share, such as where a library was loaded, or that carry over from one block to the next: another \
+         run, or copies under other names, show these.",
         parts.join(", or of ")
     ))
 }

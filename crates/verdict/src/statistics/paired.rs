@@ -7,7 +7,7 @@
 //! however much blocks differ from each other. If two contenders are equal, or one takes a constant factor of the
 //! other's time, the logarithms scatter alike on both sides of their centre. That is what the interval assumes, and
 //! that blocks are independent: it does not cover what all blocks of a run share, such as where the loader placed a
-//! library, nor a memory from one block to the next.
+//! library, nor what carries over from one block to the next.
 //!
 //! Below six blocks there is a centre and no interval, because five cannot carry one of 95 %.
 

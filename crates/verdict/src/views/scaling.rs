@@ -101,19 +101,7 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
     }
     same_load(runs)?;
     let parameter = differing(runs)?;
-    let size = |run: &Verdict| match run.about.limits.added_ms() {
-        Some(added) if parameter == DELAY => Some(added),
-        _ => {
-            run.about.suite.parameters.get(&parameter).and_then(|value| value.to_string().parse::<f64>().ok())
-        }
-    };
-    let mut sized: Vec<(f64, &Verdict)> = Vec::new();
-    for &run in runs {
-        let size = size(run).with_context(|| format!("the parameter {parameter} is no number"))?;
-        ensure!(sized.iter().all(|(known, _)| *known != size), "two runs have {parameter}={size}");
-        sized.push((size, run));
-    }
-    sized.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let sized = by_size(runs, &parameter)?;
     let in_order: Vec<&Verdict> = sized.iter().map(|(_, run)| *run).collect();
     let labels = contenders(&in_order);
     let line = |test: &TestVerdict, target: Option<Target>, label: &str| {
@@ -155,6 +143,25 @@ pub fn scaling(runs: &[&Verdict]) -> Result<Scaling> {
         contenders: contenders(runs).into_iter().cloned().collect(),
         parameter,
     })
+}
+
+/// The runs with their sizes by a parameter, the smallest first.
+///
+/// # Errors
+/// The parameter is no number in a run, or two runs have the same size.
+fn by_size<'v>(runs: &[&'v Verdict], parameter: &str) -> Result<Vec<(f64, &'v Verdict)>> {
+    let size = |run: &Verdict| match run.about.limits.added_ms() {
+        Some(added) if parameter == DELAY => Some(added),
+        _ => run.about.suite.parameters.get(parameter).and_then(|value| value.to_string().parse().ok()),
+    };
+    let mut sized: Vec<(f64, &Verdict)> = Vec::new();
+    for &run in runs {
+        let size = size(run).with_context(|| format!("the parameter {parameter} is no number"))?;
+        ensure!(sized.iter().all(|(known, _)| *known != size), "two runs have {parameter}={size}");
+        sized.push((size, run));
+    }
+    sized.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(sized)
 }
 
 /// The classes of a test (by id) that all runs judge by the same share, in the suite's order.

@@ -29,7 +29,7 @@ use rows::Variant;
 /// The error of a call: the server's own words and number where it has some.
 fn said(error: mysql_async::Error) -> Error {
     match error {
-        mysql_async::Error::Server(said) => mysql::says(said.code, &said.state, &said.message),
+        mysql_async::Error::Server(said) => mysql::server_error(said.code, &said.state, &said.message),
         mysql_async::Error::Io(_)
         | mysql_async::Error::Driver(mysql_async::DriverError::ConnectionClosed) => mysql::lost(error),
         // Others show the value that they are about.

@@ -83,7 +83,7 @@ impl Prepared for Statements<'_> {
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        mysql::may_pass(error)
+        mysql::is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {

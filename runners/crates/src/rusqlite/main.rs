@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::{Error, Result};
 use dyno_protocol::{MixWork, RowCollector, Value};
 use dyno_runner::{Answer, JobSql, NoStore, Session};
-use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening, Sqlite, says};
+use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening, Sqlite, sqlite_error};
 use rusqlite::Connection;
 
 use mix::Statements;
@@ -20,9 +20,9 @@ use mix::Statements;
 fn said(error: rusqlite::Error) -> Error {
     match error {
         rusqlite::Error::SqliteFailure(failure, message) => {
-            says(failure.extended_code, message.unwrap_or_else(|| failure.to_string()))
+            sqlite_error(failure.extended_code, message.unwrap_or_else(|| failure.to_string()))
         }
-        rusqlite::Error::SqlInputError { error, msg, .. } => says(error.extended_code, msg),
+        rusqlite::Error::SqlInputError { error, msg, .. } => sqlite_error(error.extended_code, msg),
         other => other.into(),
     }
 }

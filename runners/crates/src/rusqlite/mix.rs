@@ -96,7 +96,7 @@ impl Prepared for Statements<'_> {
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        sqlite::may_pass(error)
+        sqlite::is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {

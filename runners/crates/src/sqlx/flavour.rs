@@ -74,7 +74,7 @@ pub trait Flavour: Database<Arguments: IntoArguments<Self>, Connection: Send> {
     fn has_code(error: &Error, wanted: &str) -> bool;
 
     /// Returns true if another try may succeed.
-    fn may_pass(error: &Error) -> bool;
+    fn is_retryable(error: &Error) -> bool;
 
     /// The statement that makes waits for locks as short as a mix says, where it is the client that waits.
     fn patience(_nanoseconds: u64) -> Option<String> {

@@ -79,7 +79,7 @@ impl<D: Flavour> Prepared for Statements<'_, D> {
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        D::may_pass(error)
+        D::is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {

@@ -41,7 +41,7 @@ impl Flavour for MySql {
         match &error {
             sqlx::Error::Database(server) => match server.try_downcast_ref::<MySqlDatabaseError>() {
                 Some(server) => {
-                    mysql::says(server.number(), server.code().unwrap_or_default(), server.message())
+                    mysql::server_error(server.number(), server.code().unwrap_or_default(), server.message())
                 }
                 None => error.into(),
             },
@@ -58,8 +58,8 @@ impl Flavour for MySql {
         mysql::has_code(error, wanted)
     }
 
-    fn may_pass(error: &Error) -> bool {
-        mysql::may_pass(error)
+    fn is_retryable(error: &Error) -> bool {
+        mysql::is_retryable(error)
     }
 }
 

@@ -86,7 +86,7 @@ pub fn explain(error: &sqlx::Error) -> Error {
     let server = error.as_database_error().and_then(|said| said.try_downcast_ref::<PgDatabaseError>());
     match (server, error) {
         (Some(server), _) => {
-            postgres::says(server.code(), [Some(server.message()), server.detail(), server.hint()])
+            postgres::server_error(server.code(), [Some(server.message()), server.detail(), server.hint()])
         }
         (None, sqlx::Error::Io(_)) => postgres::lost(error),
         (None, error) => anyhow!("{error}"),

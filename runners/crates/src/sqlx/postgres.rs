@@ -74,8 +74,8 @@ impl Flavour for Postgres {
         postgres::code(error) == Some(wanted)
     }
 
-    fn may_pass(error: &Error) -> bool {
-        postgres::may_pass(error)
+    fn is_retryable(error: &Error) -> bool {
+        postgres::is_retryable(error)
     }
 
     /// COPY by `copy_in_raw`.

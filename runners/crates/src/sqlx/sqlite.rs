@@ -67,7 +67,7 @@ impl Flavour for Sqlite {
     fn said(error: sqlx::Error) -> Error {
         let code = error.as_database_error().and_then(|said| said.code()?.parse().ok());
         match (code, error.as_database_error()) {
-            (Some(code), Some(said)) => sqlite::says(code, said.message().to_owned()),
+            (Some(code), Some(said)) => sqlite::sqlite_error(code, said.message().to_owned()),
             _ => error.into(),
         }
     }
@@ -80,8 +80,8 @@ impl Flavour for Sqlite {
         sqlite::has_code(error, wanted)
     }
 
-    fn may_pass(error: &Error) -> bool {
-        sqlite::may_pass(error)
+    fn is_retryable(error: &Error) -> bool {
+        sqlite::is_retryable(error)
     }
 
     fn patience(nanoseconds: u64) -> Option<String> {

@@ -28,9 +28,10 @@ use values::{Parameter, read};
 /// The error of a call: the server's own words and code where it has some.
 fn said(error: tokio_postgres::Error) -> Error {
     match error.as_db_error() {
-        Some(server) => {
-            postgres::says(server.code().code(), [Some(server.message()), server.detail(), server.hint()])
-        }
+        Some(server) => postgres::server_error(
+            server.code().code(),
+            [Some(server.message()), server.detail(), server.hint()],
+        ),
         None if error.is_closed() || is_io(&error) => postgres::lost(error),
         None => Error::from(error),
     }

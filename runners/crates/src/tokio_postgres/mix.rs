@@ -66,7 +66,7 @@ impl Prepared for Statements<'_> {
     }
 
     fn is_retryable(&self, error: &Error) -> bool {
-        postgres::may_pass(error)
+        postgres::is_retryable(error)
     }
 
     fn has_code(&self, error: &Error, wanted: &str) -> bool {

@@ -14,8 +14,8 @@ import (
 // session is a connection to the server.
 type session struct{ *dbsql.Conn }
 
-// dial reads the configuration once, as a program does that connects often, and returns what connects.
-func dial(server *protocol.Server) (runner.Connect[*session], error) {
+// connector reads the configuration once, as a program does that connects often, and returns the function that connects.
+func connector(server *protocol.Server) (runner.Connect[*session], error) {
 	config, err := configOf(server)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to %s: %w", server.Host, err)
@@ -33,12 +33,12 @@ func connectBy(connector driver.Connector, host string) (*session, error) {
 		return nil, fmt.Errorf("cannot connect to %s: %w%s", host, err, advice(err))
 	}
 	session := &session{conn}
-	// The server's own choice of collation for it, which the driver's may not be; and statements commit by
-	// themselves, as in the other engines, unless a suite says otherwise.
+	// SET NAMES makes the server use its default collation of utf8mb4; the driver may have asked for another one.
+	// Autocommit is on, as in the other engines, unless a suite turns it off.
 	for _, sql := range []string{"SET NAMES utf8mb4", "SET SESSION autocommit = 1"} {
 		if _, err := session.Rows(sql); err != nil {
 			conn.Close()
-			return nil, fmt.Errorf("cannot connect to %s: %w", host, err)
+			return nil, fmt.Errorf("connected to %s, but '%s' failed: %w", host, sql, err)
 		}
 	}
 	return session, nil

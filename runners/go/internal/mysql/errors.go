@@ -92,9 +92,9 @@ func advice(err error) string {
 	case databaseAccessDenied, 1049:
 		return "; name a database in the URL that the user may enter, or none"
 	case 1040:
-		return "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections"
+		return "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections"
 	case 1203:
-		return "; the server lets in no more of one account: take fewer clients, or raise its max_user_connections"
+		return "; the server accepts no more connections of one account: take fewer clients, or raise its max_user_connections"
 	case 1226:
 		return "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH MAX_USER_CONNECTIONS …)"
 	}

@@ -30,7 +30,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 		return nil, nil, err
 	}
 	trial, hello, err := runner.OpenServer(job, runner.Client[*session]{
-		Module: "github.com/go-sql-driver/mysql", Dial: dial, Code: code, Encryption: encryption,
+		Module: "github.com/go-sql-driver/mysql", Dial: connector, Code: code, Encryption: encryption,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -13,7 +13,7 @@ from ..contract import Job
 from ..driver import Driver, Hello
 from ..failure import Failure
 from ..inputs import Column, Load, Statements
-from ..mix.session import Run, Session
+from ..mix.session import Execute, Session
 
 
 class Null(Driver):
@@ -62,9 +62,9 @@ class NullSession(Session):
     """A client without an engine. It gets the values of each statement's parameters."""
 
     errors = Failure
-    keeps = False
+    stores_rows = False
 
-    def prepare(self, sql: str) -> Run:
+    def prepare(self, sql: str) -> Execute:
         return lambda values: ()
 
     simple = prepare

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..mix.session import Run, Session
+from ..mix.session import Execute, Session
 
 
 class CursorSession(Session):
@@ -19,7 +19,7 @@ class CursorSession(Session):
         self._fetch = cursor.fetchall
         self._close = close
 
-    def prepare(self, sql: str) -> Run:
+    def prepare(self, sql: str) -> Execute:
         """A driver that prepares statements does so when it executes one for the first time, and keeps it."""
         execute, fetch = self._execute, self._fetch
 

@@ -21,7 +21,7 @@ from ..contract import Job
 from ..driver import Driver, Hello, identifier, variant_of
 from ..failure import Failure, one_line
 from ..inputs import Column, Load
-from ..mix.session import Run, Session
+from ..mix.session import Execute, Session
 from .spelling import MARK, numbered
 from .sql import Sql
 
@@ -151,7 +151,7 @@ class LayerSession(Session):
     def wait_for_locks(self, patience: int) -> None:
         self._session.wait_for_locks(patience)
 
-    def prepare(self, sql: str) -> Run:
+    def prepare(self, sql: str) -> Execute:
         """`text` with named parameters, which SQLAlchemy compiles once."""
         _prepare_all(self._session)
         # Other colons are none of names.

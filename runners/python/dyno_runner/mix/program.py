@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from .session import Run, Session
+from .session import Execute, Session
 from .timing import Timing
 from .work import WRITE, Class, Item, Loop, Row, Statement, Value, Work
 
@@ -49,7 +49,7 @@ def operation(
     return body if timing is None else timing.operation(body, UNDONE)
 
 
-def _plain(one: Class, runs: list[Run]) -> Operation:
+def _plain(one: Class, runs: list[Execute]) -> Operation:
     """Every statement once, with values of the step."""
     statements = [(run, _fields(each.parameters)) for run, each in zip(runs, one.statements)]
     if len(statements) == 1:
@@ -80,10 +80,10 @@ def _fields(parameters: list[int]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _program(
-    session: Session, work: Work, one: Class, runs: list[Run], sleep: Callable[[float], None]
+    session: Session, work: Work, one: Class, runs: list[Execute], sleep: Callable[[float], None]
 ) -> Operation:
     """The statements with the rows that they keep, some of them repeated."""
-    count, keeps = len(runs), session.keeps
+    count, keeps = len(runs), session.stores_rows
     statements = [_statement(place, run, each) for place, (run, each) in enumerate(zip(runs, one.statements))]
     parts: list[tuple[Loop | None, list[Any]]] = []
     place = 0
@@ -139,7 +139,7 @@ def _turns(work: Work, loop: Loop, step: Any, kept: list[Any]) -> list[tuple[int
     return [(2 + over.first + turn * over.columns, -1, 0) for turn in range(step[2 + over.count])]
 
 
-def _statement(place: int, run: Run, one: Statement) -> tuple[Any, ...]:
+def _statement(place: int, run: Execute, one: Statement) -> tuple[Any, ...]:
     """A statement with its parameters, the earlier statements without whose rows it is left out, and the rows
     that it keeps."""
     needs = sorted({value.statement for value in one.parameters if isinstance(value, Row)})

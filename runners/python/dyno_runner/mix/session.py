@@ -6,29 +6,32 @@ from typing import Any
 from ..failure import Failure
 
 # Executes a statement with values for its parameters and fetches all rows, which it returns.
-Run = Callable[[tuple[Any, ...]], Any]
+Execute = Callable[[tuple[Any, ...]], Any]
 
 
 class Session:
-    """A client's session with the engine. Its calls raise `errors`, and all but `prepare` and `close` are
-    timed. A subclass is used by one thread at a time, which need not be the one that made it."""
+    """A client's session with the engine. Its calls raise `errors`. Only executed statements and the beginning,
+    commit and rollback of transactions are timed; where clients connect and leave, connecting includes
+    `wait_for_locks` and `prepare`. One thread at a time uses a session, not always the one that made it."""
 
     errors: type[Exception]
     # The spelling of a parameter in a statement.
     parameter = "?"
-    # True if stored rows can be read back. The null driver cannot, and reports no missing row.
-    keeps = True
+    # True if the engine stores rows. The null driver stores none, so a mix reports no missing row for it.
+    stores_rows = True
 
     def wait_for_locks(self, patience: int) -> None:
-        """Sets the engine's lock timeout, in nanoseconds, where the client can set it. Not timed."""
+        """Sets the engine's lock timeout, in nanoseconds, where the client can set it."""
 
-    def prepare(self, sql: str) -> Run:
-        """Prepares a statement, as far as the driver can before it is executed. Not timed."""
+    def prepare(self, sql: str) -> Execute:
+        """Prepares a statement, as far as the driver can before it is executed."""
         raise NotImplementedError
 
-    def simple(self, sql: str) -> Run:
-        """A statement that is never prepared beforehand: each execution sends its text."""
-        raise Failure("this driver keeps every statement that it has prepared")
+    def simple(self, sql: str) -> Execute:
+        """Returns a function that executes a statement without preparing it: each call sends its text."""
+        raise Failure(
+            "the mix has a statement to send as text, and this driver keeps every statement that it has prepared"
+        )
 
     def begin_read(self) -> Any:
         """Begins a transaction that reads only."""
@@ -60,4 +63,4 @@ class Session:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Closes the connection if it was opened for this client. Not timed."""
+        """Closes the connection if it was opened for this client."""

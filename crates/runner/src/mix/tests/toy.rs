@@ -41,7 +41,7 @@ impl Engine for Toy {
         Ok(Client(self.0.clone()))
     }
 
-    fn door(&self) -> anyhow::Result<Box<Connector<'static, Client>>> {
+    fn connector(&self) -> anyhow::Result<Box<Connector<'static, Client>>> {
         let log = self.0.clone();
         Ok(Box::new(move || {
             log.lines.lock().unwrap().push("connect".into());

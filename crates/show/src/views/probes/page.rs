@@ -15,9 +15,9 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     vec![View {
         anchor: "isolation".into(),
         title: "What transactions see of one another".into(),
-        text: "Before the first trial, four clients did small transactions that write down what they saw. The table says how \
-               often that was an anomaly. With a ✗ it is one that the contender's level forbids, and the contender is not \
-               ranked. What was not seen may still happen."
+        text: "Before the first trial, four clients ran small transactions that recorded what they read. The table says how \
+               often that shows an anomaly. A ✗ marks an anomaly that the contender's isolation level forbids: dyno does \
+               not rank the contender. An anomaly that was not seen may still happen."
             .into(),
         choices: Vec::new(),
         figure: Figure::none(),
@@ -28,7 +28,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     }]
 }
 
-/// The part of each history that shows an anomaly.
+/// A note for each anomaly that was seen: the contender, the anomaly, and the transactions that show it.
 fn shown(verdict: &Verdict, probed: &Probed) -> Vec<String> {
     let label = verdict.label(probed.contender);
     let seen = probed.probes.iter().flat_map(|probe| &probe.seen);

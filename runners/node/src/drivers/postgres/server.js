@@ -24,7 +24,7 @@ const MAY_PASS = ["40001", "40P01", "55P03"];
 const FILES = { sslrootcert: "ca", sslcert: "cert", sslkey: "key" };
 const OPTIONS = ["sslmode", "connect_timeout", "application_name", ...Object.keys(FILES)];
 
-const FULL = "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
+const FULL = "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections";
 /** Advice on a connection that failed, by words of its message. */
 const ADVICE = {
   "password must be a string": "; give the password in the URL, in PGPASSWORD or in ~/.pgpass",
@@ -36,7 +36,7 @@ const ADVICE = {
   "too many clients": FULL,
   "connection slots": FULL,
   "too many connections for":
-    "; the server lets in no more of this role or to this database: take fewer clients, or raise the limit (ALTER " +
+    "; the server accepts no more connections of this role or to this database: take fewer clients, or raise the limit (ALTER " +
     "ROLE or ALTER DATABASE … CONNECTION LIMIT)",
   EMFILE: "; the limit of open files is reached: take fewer clients, or raise it (ulimit -n)",
 };

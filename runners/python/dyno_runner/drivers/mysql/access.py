@@ -22,9 +22,9 @@ ADVICE = {
     1698: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
     1044: "; name a database in the URL that the user may enter, or none",
     1049: "; name a database in the URL that the user may enter, or none",
-    1040: "; the server lets in no more: take fewer clients, close other connections, or raise its "
+    1040: "; the server accepts no more connections: take fewer clients, close other connections, or raise its "
     "max_connections",
-    1203: "; the server lets in no more of one account: take fewer clients, or raise its "
+    1203: "; the server accepts no more connections of one account: take fewer clients, or raise its "
     "max_user_connections",
     1226: "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH "
     "MAX_USER_CONNECTIONS …)",

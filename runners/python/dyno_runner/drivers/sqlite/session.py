@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...mix.session import Run
+from ...mix.session import Execute
 from ..session import CursorSession
 
 # SQLite's codes of errors. The lowest byte of a longer one is one of these.
@@ -28,7 +28,7 @@ class SqliteSession(CursorSession):
     def wait_for_locks(self, patience: int) -> None:
         self._execute(f"PRAGMA busy_timeout = {patience // 1_000_000}").fetchall()
 
-    def simple(self, sql: str) -> Run:
+    def simple(self, sql: str) -> Execute:
         execute, fetch = self._execute_simply, self._fetch
         if execute is None:
             return super().simple(sql)

@@ -40,8 +40,8 @@ abstract class MySqlJdbc extends ServerJdbc {
             1698, ACCOUNT,
             1044, DATABASE,
             1049, DATABASE,
-            1040, "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections",
-            1203, "; the server lets in no more of one account: take fewer clients, or raise its max_user_connections",
+            1040, "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections",
+            1203, "; the server accepts no more connections of one account: take fewer clients, or raise its max_user_connections",
             1226, "; the account may do no more: take fewer clients, or raise its limit (ALTER USER … WITH "
                     + "MAX_USER_CONNECTIONS …)");
 

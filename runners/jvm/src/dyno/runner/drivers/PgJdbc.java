@@ -31,7 +31,7 @@ class PgJdbc extends ServerJdbc {
     private static final List<String> MODES =
             List.of("disable", "allow", "prefer", "require", "verify-ca", "verify-full");
     private static final String FULL =
-            "; the server lets in no more: take fewer clients, close other connections, or raise its max_connections";
+            "; the server accepts no more connections: take fewer clients, close other connections, or raise its max_connections";
     /** Advice on a connection that failed, by the server's code or by the words of the driver. */
     private static final Map<String, String> ADVICE = Map.of(
             "28P01", "; check user and password in the URL, PGPASSWORD or ~/.pgpass",
