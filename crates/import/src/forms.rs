@@ -4,136 +4,40 @@
 #[cfg(test)]
 mod tests;
 
-use crate::value::{Kind, read};
+use crate::kind::{Form, Kind};
 
-/// The form of what a column keeps as it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Form {
-    /// A day.
-    Date,
-    /// A time of day, or a time that has passed.
-    Time {
-        /// Digits of a second behind the point.
-        digits: u32,
-        /// True if a time zone is kept, or reckoned with.
-        has_zone: bool,
-    },
-    /// A day and a time.
-    Timestamp {
-        /// Digits of a second behind the point.
-        digits: u32,
-        /// True if a time zone is reckoned with.
-        has_zone: bool,
-    },
-    /// PostgreSQL's interval.
-    Interval {
-        /// Digits of a second behind the point.
-        digits: u32,
-    },
-    /// A text that is filled with spaces, or whose spaces at the end are cut.
-    Padded {
-        /// Its characters.
-        length: u32,
-        /// True if spaces fill it: then a text of full length may end with them.
-        fills: bool,
-    },
-    /// Bytes, neither more nor fewer.
-    Bytes {
-        /// The fewest.
-        least: u32,
-        /// The most.
-        most: u32,
-    },
-    /// One of some words.
-    OneOf(&'static [String]),
-    /// Some of some words, in their order, between commas.
-    SomeOf(&'static [String]),
-    /// A binary number that is rounded to a number of digits behind the point.
-    Rounded {
-        /// Digits in all.
-        precision: u32,
-        /// Digits after the point.
-        scale: u32,
-        /// True for four bytes.
-        is_short: bool,
-    },
-    /// Several values of one kind, as in `{1,2}`, `(1,2)` and `[1,2]`.
-    Several(&'static Kind),
-    /// None that dyno knows.
-    Unknown,
-}
-
-impl Form {
-    /// True if the column keeps the text, or the server refuses it.
-    pub fn fits(self, text: &[u8]) -> bool {
-        match self {
-            Form::Date => is_endless(text) || date(text).is_some_and(is_midnight),
-            Form::Time { digits, has_zone } => time(text.strip_prefix(b"-").unwrap_or(text))
-                .is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone)),
-            Form::Timestamp { digits, has_zone } => {
-                let is_time = |rest: &[u8]| match rest.split_first() {
-                    Some((b' ' | b'T' | b't', rest)) if rest.first().is_some_and(u8::is_ascii_digit) => {
-                        // The server would take it for midnight of the next day.
-                        !rest.starts_with(b"24:")
-                            && time(rest)
-                                .is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone))
-                    }
-                    _ => rest.is_empty() || rest == b" BC",
-                };
-                is_endless(text) || date(text).is_some_and(is_time)
-            }
-            Form::Interval { digits } => is_interval(text, digits),
-            Form::Padded { length, fills } => {
-                let found = characters(text);
-                found <= length as usize && (text.last() != Some(&b' ') || fills && found == length as usize)
-            }
-            Form::Bytes { least, most } => (least as usize..=most as usize).contains(&text.len()),
-            Form::OneOf(words) => words.iter().any(|word| word.as_bytes() == text),
-            Form::SomeOf(words) => is_some_of(words, text),
-            Form::Rounded { precision, scale, is_short } => {
-                let bits = if is_short { Kind::Real32 } else { Kind::Real };
-                read(bits, text).is_ok() && read(Kind::Decimal { precision, scale }, text).is_ok()
-            }
-            Form::Several(kind) => parts(text).iter().all(|part| read(*kind, part).is_ok()),
-            Form::Unknown => false,
+/// True if a column of this form keeps the text, or the server refuses it. `is_value` returns true if
+/// a text is a value of a kind.
+pub fn fits(form: Form, text: &[u8], is_value: impl Fn(Kind, &[u8]) -> bool) -> bool {
+    match form {
+        Form::Date => is_endless(text) || date(text).is_some_and(is_midnight),
+        Form::Time { digits, has_zone } => time(text.strip_prefix(b"-").unwrap_or(text))
+            .is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone)),
+        Form::Timestamp { digits, has_zone } => {
+            let is_time = |rest: &[u8]| match rest.split_first() {
+                Some((b' ' | b'T' | b't', rest)) if rest.first().is_some_and(u8::is_ascii_digit) => {
+                    // The server would take it for midnight of the next day.
+                    !rest.starts_with(b"24:")
+                        && time(rest).is_some_and(|(found, rest)| found <= digits && is_zone(rest, has_zone))
+                }
+                _ => rest.is_empty() || rest == b" BC",
+            };
+            is_endless(text) || date(text).is_some_and(is_time)
         }
-    }
-
-    /// The requirement on a value, for people.
-    pub fn wants(self) -> String {
-        let zone = |has_zone| if has_zone { "" } else { " and no time zone" };
-        match self {
-            Form::Date => {
-                "is no date alone of the form YYYY-MM-DD; where dates are written in another way, --types says so, as in \
-                 column:DATE(DD.MM.YYYY)"
-                    .into()
-            }
-            Form::Time { digits, has_zone } => {
-                format!("is no time HH:MM:SS with at most {digits} digits behind the point{}, which the column keeps", zone(has_zone))
-            }
-            Form::Timestamp { digits, has_zone } => format!(
-                "is no time YYYY-MM-DD HH:MM:SS with at most {digits} digits behind the point{}, which the column keeps",
-                zone(has_zone)
-            ),
-            Form::Interval { digits } => {
-                format!("is an interval with parts of what is no second, or with more than {digits} digits behind its point")
-            }
-            Form::Padded { length, .. } => {
-                format!("is longer than {length} characters, or ends with spaces, which the column does not keep")
-            }
-            Form::Bytes { least, most } if least == most => format!("has not {least} bytes, to which the column would fill it"),
-            Form::Bytes { most, .. } => format!("has more than {most} bytes"),
-            Form::OneOf(words) => format!("is not one of {}", words.join(", ")),
-            Form::SomeOf(words) => format!("is no list of some of {} in this order", words.join(", ")),
-            Form::Rounded { precision, scale, .. } => {
-                format!("is no number of {precision} digits, {scale} of them after the point, that the column holds without rounding")
-            }
-            Form::Several(kind) => format!("has a part that {}", kind.wants()),
-            Form::Unknown => {
-                "goes to a column of a type that changes values without a word: load it into a text, and convert it with SQL"
-                    .into()
-            }
+        Form::Interval { digits } => is_interval(text, digits),
+        Form::Padded { length, fills } => {
+            let found = characters(text);
+            found <= length as usize && (text.last() != Some(&b' ') || fills && found == length as usize)
         }
+        Form::Bytes { least, most } => (least as usize..=most as usize).contains(&text.len()),
+        Form::OneOf(words) => words.iter().any(|word| word.as_bytes() == text),
+        Form::SomeOf(words) => is_some_of(words, text),
+        Form::Rounded { precision, scale, is_short } => {
+            let bits = if is_short { Kind::Real32 } else { Kind::Real };
+            is_value(bits, text) && is_value(Kind::Decimal { precision, scale }, text)
+        }
+        Form::Several(kind) => parts(text).iter().all(|part| is_value(*kind, part)),
+        Form::Unknown => false,
     }
 }
 

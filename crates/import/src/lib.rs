@@ -21,6 +21,7 @@ mod gzip;
 mod infer;
 mod input;
 mod json;
+mod kind;
 mod owned_mutex;
 #[cfg(feature = "parquet")]
 mod parquet;

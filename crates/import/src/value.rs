@@ -4,76 +4,8 @@
 mod tests;
 
 use crate::digits;
-use crate::forms::{Form, characters};
-
-/// The kind of values that a column takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// Whole numbers within bounds.
-    Integer {
-        /// The smallest.
-        min: i64,
-        /// The largest.
-        max: i64,
-    },
-    /// Numbers that a double holds exactly enough to print them again.
-    Real,
-    /// The same of a float of four bytes.
-    Real32,
-    /// Decimal numbers with a limited number of digits, before and after the point.
-    Decimal {
-        /// Digits in all.
-        precision: u32,
-        /// Digits after the point.
-        scale: u32,
-    },
-    /// SQLite's NUMERIC: whatever looks like a number becomes one, all else stays text.
-    Numeric,
-    /// Any text, up to a number of characters.
-    Text {
-        /// The most characters.
-        longest: Option<u32>,
-    },
-    /// A type that takes more texts than it keeps.
-    Form(Form),
-    /// A type that only the database can read: the text goes there as it is.
-    AsIs,
-    /// Nothing but empty fields was seen: the first value decides the type.
-    Empty,
-}
-
-impl Kind {
-    /// Every integer of 64 bits.
-    pub const INTEGER: Kind = Kind::Integer { min: i64::MIN, max: i64::MAX };
-    /// Any text.
-    pub const TEXT: Kind = Kind::Text { longest: None };
-    /// PostgreSQL's numeric without limits that a user would meet.
-    pub const DECIMAL: Kind = Kind::Decimal { precision: 131_072 + 16_383, scale: 16_383 };
-
-    /// True if an empty field means NULL, since it cannot be a value.
-    pub fn empty_is_null(self) -> bool {
-        !matches!(self, Kind::Text { .. } | Kind::Empty | Kind::Form(Form::Padded { .. }))
-    }
-
-    /// The requirement on a value, for people.
-    pub fn wants(self) -> String {
-        match self {
-            Kind::INTEGER => "is no INTEGER that is printed as it stands here".into(),
-            Kind::Integer { min, max } => format!("is no integer from {min} to {max}"),
-            Kind::Real => "is no REAL that is the same number when printed".into(),
-            Kind::Real32 => "is no number that four bytes hold without rounding".into(),
-            Kind::DECIMAL => "is no number in decimal digits".into(),
-            Kind::Decimal { precision, scale } => {
-                format!("is no number of {precision} digits, {scale} of them after the point")
-            }
-            Kind::Numeric => "is a number that SQLite would round".into(),
-            Kind::Text { longest } => format!("is longer than {} characters", longest.unwrap_or(u32::MAX)),
-            Kind::Form(form) => form.wants(),
-            Kind::AsIs => "cannot be stored".into(),
-            Kind::Empty => "is the first value of a column that was empty until here".into(),
-        }
-    }
-}
+use crate::forms::{self, characters};
+pub use crate::kind::Kind;
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,7 +36,9 @@ pub fn read(kind: Kind, field: &[u8]) -> Result<Value, String> {
         }
         Kind::Numeric => numeric(field),
         Kind::Text { longest } => fits(field, longest).then_some(Value::Text),
-        Kind::Form(form) => form.fits(field).then_some(Value::Text),
+        Kind::Form(form) => {
+            forms::fits(form, field, |kind, part| read(kind, part).is_ok()).then_some(Value::Text)
+        }
         Kind::AsIs => Some(Value::Text),
         Kind::Empty => field.is_empty().then_some(Value::Text),
     };

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::forms::Form;
+use crate::kind::Form;
 use crate::table::Column;
 use crate::value::Kind;
 
