@@ -6,13 +6,18 @@ use crate::common::drivers::Drivers;
 const JVM: Drivers = Drivers {
     program: "../jvm/bin/java",
     build: "sh scripts/build-jvm.sh",
-    embedded: "sqlite/sqlite-jdbc sqlite/sqlite-jdbc+insert",
+    embedded: "sqlite/sqlite-jdbc sqlite/sqlite-jdbc+insert sqlite/jooq sqlite/jooq+insert",
     servers: &[
-        ("postgres", "postgres/pgjdbc postgres/pgjdbc+rewrite postgres/pgjdbc+batch postgres/pgjdbc+insert"),
+        (
+            "postgres",
+            "postgres/pgjdbc postgres/pgjdbc+rewrite postgres/pgjdbc+batch postgres/pgjdbc+insert \
+             postgres/jooq postgres/jooq+insert postgres/hibernate postgres/hibernate+insert",
+        ),
         (
             "mariadb",
             "mariadb/mariadb-java-client mariadb/mariadb-java-client+batch mariadb/mariadb-java-client+insert \
-             mariadb/mysql-connector-j mariadb/mysql-connector-j+batch mariadb/mysql-connector-j+insert",
+             mariadb/mysql-connector-j mariadb/mysql-connector-j+batch mariadb/mysql-connector-j+insert \
+             mariadb/jooq mariadb/jooq+insert mariadb/hibernate mariadb/hibernate+insert",
         ),
     ],
 };

@@ -76,6 +76,7 @@ final class Models {
         RowFile file = new RowFile(test.input().object("rows"));
         int timed = Math.min(test.input().small("timed", file.count()), file.count());
         Load rows = new Load(table, file, 0, timed, test.input().small("per_commit", 0));
+        driver.ready(rows);
         IntFunction<String> name = place -> "row " + (place + 1) + " of " + file.count();
         var section = naming(name, () -> clock.time(() -> way.load(rows)));
         if (timed < file.count()) {

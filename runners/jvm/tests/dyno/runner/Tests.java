@@ -1,15 +1,20 @@
 package dyno.runner;
 
+import com.grack.nanojson.JsonParser;
+import com.grack.nanojson.JsonWriter;
+import dyno.runner.drivers.layers.Mapping;
+import dyno.runner.drivers.layers.Parser;
+import dyno.runner.drivers.layers.Schema;
+import dyno.runner.drivers.layers.Tree;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import com.grack.nanojson.JsonParser;
-import com.grack.nanojson.JsonWriter;
 
 /** Tests that need no engine and no dyno: each method whose name ends with `Test` is one. */
 public final class Tests {
@@ -125,5 +130,55 @@ public final class Tests {
         Map<String, Object> fields = Events.fields();
         fields.put("message", "a\nb");
         equal(JsonWriter.string(fields), "{\"message\":\"a\\nb\"}");
+    }
+
+    private static Tree tree(String... pieces) {
+        return Parser.parse(List.of(pieces), table -> List.of("id", "name"));
+    }
+
+    static void aStatementHasTheCallsOfALayerTest() {
+        Tree read = tree(
+                "SELECT posts.id, count(*) FROM posts JOIN users ON users.id = posts.user_id WHERE posts.id > ",
+                " AND name = 'a, b' ORDER BY posts.id DESC LIMIT 20 FOR UPDATE;");
+        Tree.Column id = new Tree.Column("posts", "id");
+        equal(read.items(), List.of(new Tree.Item(id, null), new Tree.Item(null, "count(*)")));
+        equal(read.joins(), List.of(new Tree.Join(
+                "users", new Tree.Column("users", "id"), new Tree.Column("posts", "user_id"))));
+        equal(read.where(), List.of(
+                new Tree.Condition(id, ">", new Tree.Value.Parameter(0), null),
+                new Tree.Condition(new Tree.Column(null, "name"), "=", new Tree.Value.Fragment("'a, b'"), null)));
+        equal(read.order(), List.of(new Tree.Order(id, true)));
+        equal(read.limit(), new Tree.Value.Whole(20));
+        equal(read.locks(), true);
+        equal(tree("UPDATE posts SET n = coalesce(n, ' FROM (x, ') + ", " WHERE id = 7").set(), List.of(new Tree.Set(
+                new Tree.Column(null, "n"), new Tree.Value.Fragment("coalesce(n, ' FROM (x, ') + $0$"))));
+        equal(tree("INSERT INTO users VALUES(", ", ", ")").set(), List.of(
+                new Tree.Set(new Tree.Column(null, "id"), new Tree.Value.Parameter(0)),
+                new Tree.Set(new Tree.Column(null, "name"), new Tree.Value.Parameter(1))));
+        equal(tree("DELETE FROM users WHERE id = 1 OR id = ", "").where(), List.of(
+                new Tree.Condition(null, null, null, "id = 1 OR id = $0$")));
+    }
+
+    static void aStatementOfAnotherFormHasNoTreeTest() {
+        for (String text : List.of(
+                "SELECT x FROM t GROUP BY x", "SELECT x FROM t LEFT JOIN u ON t.a = u.a", "SELECT x FROM t y",
+                "SELECT count(*) n FROM t", "SELECT count(*) AS n FROM t", "SELECT DISTINCT x FROM t", "SELECT * FROM t",
+                "SELECT t.* FROM t", "SELECT x FROM T", "SELECT x FROM t FOR SHARE", "SELECT x FROM t, u",
+                "INSERT INTO t(a) VALUES(1) ON CONFLICT(a) DO NOTHING", "INSERT INTO t(a, b) VALUES(1)",
+                "INSERT INTO t(a) VALUES(1), (2)", "UPDATE t SET A = 1", "VACUUM")) {
+            equal(String.valueOf(tree(text)) + text, "null" + text);
+        }
+    }
+
+    static void tablesWithAKeyAreEntitiesTest() {
+        Schema.Column id = new Schema.Column("id", Integer.class, true);
+        Schema.Column name = new Schema.Column("name", String.class, false);
+        Map<String, Schema.Column> columns = new LinkedHashMap<>(Map.of("id", id));
+        columns.put("name", name);
+        Schema.Table posts = new Schema.Table("posts", columns, List.of("id"));
+        Schema.Table log = new Schema.Table("log", columns, List.of());
+        String mapping = Mapping.of(new Schema(Map.of("posts", posts, "log", log)));
+        equal(mapping.contains("entity-name=\"posts\"") && mapping.contains("entity-name=\"posts.generated\""), true);
+        equal(mapping.contains("log"), false);
     }
 }

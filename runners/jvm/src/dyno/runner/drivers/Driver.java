@@ -23,6 +23,9 @@ public interface Driver {
     /** Timed. */
     void statements(Statements file, Answer answer) throws SQLException;
 
+    /** Prepares for rows that are to be loaded. */
+    default void ready(Load load) throws SQLException {}
+
     /** Inserts rows by a prepared statement, one call a row. Timed. */
     void insertRows(Load load) throws Exception;
 

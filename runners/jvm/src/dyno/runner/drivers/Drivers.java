@@ -5,19 +5,25 @@ import dyno.runner.Job;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.jooq.SQLDialect;
 
 /** The drivers, by the two names in a job: an engine or the protocol that it speaks, and a driver. */
 public final class Drivers {
-    private static final Map<String, Function<Job, Driver>> ALL = new TreeMap<>(Map.of(
-            "null/jvm", NullDriver::new,
-            "sqlite/sqlite-jdbc", SqliteJdbc::new,
-            "h2/jdbc", H2::new,
-            "hsqldb/jdbc", Hsqldb::new,
-            "derby/jdbc", Derby::new,
-            "postgres/pgjdbc", PgJdbc::new,
-            "postgres/hikaricp", Hikari::new,
-            "mysql/mariadb-java-client", MariaDbClient::new,
-            "mysql/mysql-connector-j", ConnectorJ::new));
+    private static final Map<String, Function<Job, Driver>> ALL = new TreeMap<>(Map.ofEntries(
+            Map.entry("null/jvm", NullDriver::new),
+            Map.entry("sqlite/sqlite-jdbc", SqliteJdbc::new),
+            Map.entry("sqlite/jooq", job -> new Jooq(new SqliteJdbc(job), SQLDialect.SQLITE)),
+            Map.entry("h2/jdbc", H2::new),
+            Map.entry("hsqldb/jdbc", Hsqldb::new),
+            Map.entry("derby/jdbc", Derby::new),
+            Map.entry("postgres/pgjdbc", PgJdbc::new),
+            Map.entry("postgres/hikaricp", Hikari::new),
+            Map.entry("postgres/jooq", job -> new Jooq(new PgJdbc(job, Layered.VARIANTS), SQLDialect.POSTGRES)),
+            Map.entry("postgres/hibernate", job -> new Hibernate(new PgJdbc(job, Layered.VARIANTS))),
+            Map.entry("mysql/hibernate", job -> new Hibernate(new MariaDbClient(job, Layered.VARIANTS))),
+            Map.entry("mysql/mariadb-java-client", MariaDbClient::new),
+            Map.entry("mysql/jooq", job -> new Jooq(new MariaDbClient(job, Layered.VARIANTS), Jooq.mysql(job))),
+            Map.entry("mysql/mysql-connector-j", ConnectorJ::new)));
 
     private Drivers() {}
 

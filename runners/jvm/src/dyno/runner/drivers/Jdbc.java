@@ -53,6 +53,12 @@ abstract class Jdbc implements Driver {
     /** Loads rows within a transaction by the variant. */
     abstract void loadPart(Load load, Load.Range range) throws Exception;
 
+    /** Has the server keep the statements prepared that a layer executes on a connection, or keep none. Returns false if this
+     *  driver has no call for that. */
+    boolean keep(Connection opened, boolean isPrepared) throws SQLException {
+        return false;
+    }
+
     /** Opens the connection of the trial, with the settings. */
     void begin() throws SQLException {
         use(connect());

@@ -22,7 +22,11 @@ final class MariaDbClient extends MySqlJdbc {
             "VERIFY_IDENTITY", "verify-full");
 
     MariaDbClient(Job job) {
-        super(job, List.of("load-data", "batch", "insert"));
+        this(job, List.of("load-data", "batch", "insert"));
+    }
+
+    MariaDbClient(Job job, List<String> variants) {
+        super(job, variants);
     }
 
     @Override

@@ -162,6 +162,12 @@ class PgJdbc extends ServerJdbc {
     }
 
     @Override
+    boolean keep(Connection opened, boolean isPrepared) throws SQLException {
+        opened.unwrap(PGConnection.class).setPrepareThreshold(isPrepared ? 1 : 0);
+        return true;
+    }
+
+    @Override
     void loadPart(Load load, Load.Range range) throws SQLException {
         if (!variant.equals("copy")) {
             batches(load, range);

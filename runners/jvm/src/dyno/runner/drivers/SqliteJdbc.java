@@ -27,7 +27,7 @@ final class SqliteJdbc extends Jdbc {
     private final String place;
 
     SqliteJdbc(Job job) {
-        super(job, List.of("batch", "insert"));
+        super(job, Layered.VARIANTS);
         if (!job.build().equals("bundled")) {
             throw new Failure(
                     "sqlite-jdbc has its own SQLite and takes no other: name the contender sqlite/sqlite-jdbc");
