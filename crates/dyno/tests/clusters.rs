@@ -71,6 +71,33 @@ fn replicas_of_postgresql_are_contenders_with_levels_of_their_own() {
 }
 
 #[test]
+fn a_delay_between_nodes_is_a_part_of_the_contender() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::in_memory();
+    let with = "postgres-replica,postgres-replica:local,postgres-replica,node_delay=0";
+    let arguments = format!("{SMALL} --nodes 2 --node-delay 20ms --delay 1ms --with {with}");
+    place.dyno(&arguments).exits(0).without_panic();
+    let run = read_json(&place.path("run.jsonl"));
+    let contenders = run["contenders"].as_array().unwrap();
+    let delays: Vec<u64> =
+        contenders.iter().filter_map(|one| one["cluster"]["node_delay_ns"].as_u64()).collect();
+    assert_eq!(delays, [20_000_000, 20_000_000, 0]);
+    assert_eq!(contenders[0]["label"], "postgres-replica,nodes=2,node_delay=20ms");
+    assert_eq!(run["limits"]["round_trip_ns"], 1_000_000);
+    // A commit that waits for a replica waits for a round trip to it: in 0.3 s each of the four clients ends 16 at most.
+    let trials = run["trials"].as_array().unwrap();
+    let trial = trials.iter().find(|trial| trial["contender"] == 0).unwrap();
+    let samples = trial["samples"].as_array().unwrap();
+    let done = &samples.iter().find(|sample| sample["test"] == "transfer").unwrap()["operations"];
+    assert!((1..=64).contains(&done.as_u64().unwrap()), "{done}");
+    place.dyno("show run.jsonl --notes").exits(0).prints("20.0 ms added to each round trip between them");
+    assert_eq!(servers(&place), [0; 0]);
+    place.assert_clean();
+}
+
+#[test]
 fn a_dyno_that_is_killed_leaves_no_node() {
     if !is_allowed() {
         return;
@@ -253,6 +280,9 @@ fn what_no_cluster_can_do_is_refused_beforehand() {
             "--nodes is for clusters, and no contender is one: etcd, galera",
         ),
         ("run bank --with sqlite,nodes=3", "sqlite is one server and no cluster"),
+        ("run bank --with sqlite --node-delay 1ms", "--node-delay is for clusters"),
+        ("run bank --with sqlite,node_delay=1ms", "leave nodes, reach and node_delay out"),
+        ("run bank --with galera,node_delay=1", "write a unit, as in 1ms"),
         ("run bank --with galera,nodes=1", "from 2 to 9 nodes"),
         ("run bank --with galera,nodes=x", "nodes is a number of nodes, as 3, not 'x'"),
         ("run bank --with postgres-replica,reach=any", "those of postgres-replica write at the leader"),

@@ -23,7 +23,7 @@ use super::tuned::Tuned;
 use super::upkeep::Upkeep;
 
 /// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 11] = [
+const COMMON_SETTINGS: [&str; 12] = [
     "per_commit",
     "index",
     "primary_key",
@@ -35,6 +35,7 @@ const COMMON_SETTINGS: [&str; 11] = [
     "tuning",
     "nodes",
     "reach",
+    "node_delay",
 ];
 
 /// An engine, as `engines/NAME.toml` describes it.

@@ -2,6 +2,7 @@
 //! to the runner with each test.
 
 use super::cluster::ClusterStart;
+use super::delay::delay;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::Setting;
 use dyno_record::{ClusterShape, Reach, Tuning};
@@ -32,8 +33,26 @@ const NODES: &str = "nodes";
 /// The nodes of a cluster that clients work with: `first` or `any`.
 const REACH: &str = "reach";
 
+/// The delay of a round trip between two nodes of a cluster.
+const NODE_DELAY: &str = "node_delay";
+
 /// The standard of tuning: `default` or `tuned`.
 const TUNING: &str = "tuning";
+
+/// All of them.
+const NAMES: [&str; 11] = [
+    PER_COMMIT,
+    INDEX,
+    PRIMARY_KEY,
+    SLOWDOWN,
+    TURNS,
+    PROCESSES,
+    CLIENT_THREADS,
+    TUNING,
+    NODES,
+    REACH,
+    NODE_DELAY,
+];
 
 /// The settings for a contender's tests, besides those of its engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -54,6 +73,8 @@ pub struct OwnSettings {
     pub nodes: Option<u32>,
     /// The nodes that clients work with; `None` if not set.
     pub reach: Option<Reach>,
+    /// The nanoseconds that are added to each round trip between two nodes; `None` if not set.
+    pub node_delay_ns: Option<u64>,
 }
 
 /// The threads that drive the clients of a mix.
@@ -98,11 +119,9 @@ impl OwnSettings {
     /// Takes them out of settings; of one named twice the last counts.
     pub fn take(settings: &mut Vec<Setting>) -> Result<OwnSettings> {
         let mut own = OwnSettings::default();
-        let is_own = |setting: &mut Setting| {
-            [PER_COMMIT, INDEX, PRIMARY_KEY, SLOWDOWN, TURNS, PROCESSES, CLIENT_THREADS, TUNING, NODES, REACH]
-                .contains(&setting.name.as_str())
-        };
-        for Setting { name, value } in settings.extract_if(.., is_own) {
+        for Setting { name, value } in
+            settings.extract_if(.., |setting| NAMES.contains(&setting.name.as_str()))
+        {
             match (name.as_str(), value.as_str()) {
                 (PER_COMMIT, "all") => own.per_commit = Some(CommitSize::All),
                 (PER_COMMIT, value) => own.per_commit = Some(CommitSize::Operations(operations(value)?)),
@@ -119,6 +138,7 @@ impl OwnSettings {
                 (REACH, "first") => own.reach = Some(Reach::First),
                 (REACH, "any") => own.reach = Some(Reach::Any),
                 (REACH, _) => bail!("{REACH} is first or any, not '{value}'"),
+                (NODE_DELAY, value) => own.node_delay_ns = Some(node_delay(value)?),
                 // It has decided which settings there are.
                 (TUNING, _) => {}
                 (INDEX, "none") => own.form.index = Index::None,
@@ -140,15 +160,15 @@ impl OwnSettings {
     pub fn shape(&self, cluster: Option<&ClusterStart>, engine: &str) -> Result<Option<ClusterShape>> {
         let Some(cluster) = cluster else {
             ensure!(
-                self.nodes.is_none() && self.reach.is_none(),
-                "{engine} is one server and no cluster: leave {NODES} and {REACH} out"
+                self.nodes.is_none() && self.reach.is_none() && self.node_delay_ns.is_none(),
+                "{engine} is one server and no cluster: leave {NODES}, {REACH} and {NODE_DELAY} out"
             );
             return Ok(None);
         };
         let nodes = self.nodes.unwrap_or(cluster.nodes);
         let reach = self.reach.unwrap_or(Reach::First);
         cluster.check_shape(nodes, reach, engine)?;
-        Ok(Some(ClusterShape { nodes, reach }))
+        Ok(Some(ClusterShape { nodes, reach, node_delay_ns: self.node_delay_ns }))
     }
 }
 
@@ -171,6 +191,11 @@ fn operations(value: &str) -> Result<u64> {
 
 fn nodes(value: &str) -> Result<u32> {
     value.parse().ok().with_context(|| format!("{NODES} is a number of nodes, as 3, not '{value}'"))
+}
+
+fn node_delay(value: &str) -> Result<u64> {
+    let delay = delay(value).with_context(|| format!("{NODE_DELAY} is not '{value}'"))?;
+    Ok(delay.as_nanos() as u64)
 }
 
 fn threads(value: &str) -> Result<u32> {

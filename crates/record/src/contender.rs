@@ -124,6 +124,10 @@ pub struct ClusterShape {
     pub nodes: u32,
     /// The nodes that clients work with.
     pub reach: Reach,
+    /// The nanoseconds that dyno added to each round trip between two nodes. 0: their frames went through dyno, which added
+    /// nothing; absent: they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_delay_ns: Option<u64>,
 }
 
 /// The nodes of a cluster that clients work with.

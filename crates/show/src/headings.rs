@@ -36,7 +36,12 @@ pub fn cluster(shape: ClusterShape) -> String {
         Reach::First => "clients at the first",
         Reach::Any => "clients at all of them",
     };
-    format!("{} nodes on this machine, each in a network namespace, {reach}", shape.nodes)
+    let delay = match shape.node_delay_ns {
+        None => String::new(),
+        Some(0) => ", with dyno between them, which adds no delay".to_owned(),
+        Some(delay) => format!(", {} added to each round trip between them", units::duration(delay as f64)),
+    };
+    format!("{} nodes on this machine, each in a network namespace{delay}, {reach}", shape.nodes)
 }
 
 /// The cache that a store manages itself, as in headers; `None` in runs without stores, where caches are settings like

@@ -122,6 +122,10 @@ pub struct ProveArgs {
     /// with every contender that is a cluster
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
+    /// Make each round trip between two nodes of a cluster longer by this time: 1ms. Short for the setting
+    /// node_delay=TIME with every contender that is a cluster
+    #[arg(long, value_name = "TIME")]
+    pub node_delay: Option<String>,
     /// The number of times to try each fault of a node of a cluster [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub tries: Option<u64>,

@@ -85,6 +85,10 @@ pub struct RunArgs {
     /// with every contender that is a cluster
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub nodes: Option<u32>,
+    /// Make each round trip between two nodes of a cluster longer by this time: 1ms. Short for the setting
+    /// node_delay=TIME with every contender that is a cluster
+    #[arg(long, value_name = "TIME", help_heading = LOAD)]
+    pub node_delay: Option<String>,
     /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
     /// within 10 ms of their arrival
     #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use dyno_engine::{Argument, Contender, Start};
 use dyno_launch::{Guard, Interrupts, placed};
 use dyno_protocol::{Build, Server};
-use dyno_record::Placement;
+use dyno_record::{ClusterShape, Placement};
 
 use super::account::Account;
 use super::cluster::{ClusterNetwork, check_needs};
@@ -52,6 +52,7 @@ pub struct StoreCluster {
     nodes: Vec<StoreNode>,
     /// The program and the arguments, before their places were filled.
     what: (PathBuf, Vec<Argument>),
+    shape: ClusterShape,
     network: ClusterNetwork,
 }
 
@@ -75,15 +76,16 @@ impl StoreCluster {
     /// end of what it wrote to its log.
     pub fn start(order: StoreOrder) -> Result<StoreCluster> {
         let Contender { engine, cluster: shape, .. } = order.contender;
+        let shape = shape.with_context(|| format!("{} is no cluster", engine.name))?;
         let start = engine.store().context("the engine is no store with servers")?;
         let cluster = engine.cluster().with_context(|| format!("{} is no cluster", engine.name))?;
-        let count = shape.map_or(cluster.nodes, |shape| shape.nodes);
+        let count = shape.nodes;
         let program = program(order.contender, start)?;
         check_needs(cluster, &engine.title)?;
-        let network = ClusterNetwork::new(count)
+        let network = ClusterNetwork::new(shape)
             .with_context(|| format!("cannot start a cluster of {}", engine.title))?;
         let what = (program, start.start_arguments(&order.contender.settings));
-        let mut started = StoreCluster { nodes: Vec::new(), what, network };
+        let mut started = StoreCluster { nodes: Vec::new(), what, shape, network };
         for place in 0..count as usize {
             let node = started.node(order, start, place, count as usize);
             let node = node
@@ -178,8 +180,7 @@ impl StoreCluster {
         let wanted = contender.engine.store().and_then(|start| {
             Some((program(contender, start).ok()?, start.start_arguments(&contender.settings)))
         });
-        let count = contender.cluster.map(|shape| shape.nodes as usize);
-        wanted.as_ref() == Some(&self.what) && count.is_none_or(|count| count == self.nodes.len())
+        wanted.as_ref() == Some(&self.what) && contender.cluster == Some(self.shape)
     }
 
     /// The first node as its clients reach it, with the sockets of the others.

@@ -12,7 +12,7 @@ use dyno_wire::{Inspector, Proxy, ServerPlace};
 /// The socket's name in PostgreSQL's folder of sockets, but for the port.
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
 /// The name of a proxy's socket where a client names the socket itself.
-const SOCKET: &str = "mysql.sock";
+const SOCKET: &str = "server.sock";
 /// The modes of encryption in which a client compares the name of the host with the server's certificate.
 const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode", "VERIFY_IDENTITY")];
 
@@ -49,25 +49,41 @@ impl Network {
         );
         let place = place(served.speaks, &served.server);
         check(&served.server, &place)?;
+        let socket = match (&place, served.speaks) {
+            (ServerPlace::Socket(path), Protocol::Postgres) => {
+                let name = path.file_name().and_then(|name| name.to_str());
+                name.context("the server's socket has no name")?.to_owned()
+            }
+            _ => SOCKET.to_owned(),
+        };
+        let server = at(self.before(place, &socket)?, served.speaks, served.server)?;
+        Ok(ScratchServer { server, ..served })
+    }
+
+    /// The same for the first node of a store, which its clients reach by its socket. The other nodes, with which they
+    /// do not work, are where they were.
+    ///
+    /// # Errors
+    /// The proxy cannot be started.
+    pub fn through_to_store(&mut self, server: Server) -> Result<Server> {
+        let place = ServerPlace::Socket(server.host.clone().into());
+        let ServerPlace::Socket(path) = self.before(place, SOCKET)? else { return Ok(server) };
+        Ok(Server { host: text(path)?, ..server })
+    }
+
+    /// The place of the proxy before a server, which is started if need be, with a socket of this name.
+    fn before(&mut self, place: ServerPlace, socket: &str) -> Result<&ServerPlace> {
         let known = self.proxies.iter().position(|(known, _)| *known == place);
         let index = match known {
             Some(index) => index,
             None => {
-                let socket = match (&place, served.speaks) {
-                    (ServerPlace::Socket(path), Protocol::Postgres) => {
-                        let name = path.file_name().and_then(|name| name.to_str());
-                        name.context("the server's socket has no name")?.to_owned()
-                    }
-                    _ => SOCKET.to_owned(),
-                };
                 let inspector = self.inspector.clone();
-                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &self.folder, &socket)?;
+                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &self.folder, socket)?;
                 self.proxies.push((place, proxy));
                 self.proxies.len() - 1
             }
         };
-        let server = at(self.proxies[index].1.place(), served.speaks, served.server)?;
-        Ok(ScratchServer { server, ..served })
+        Ok(self.proxies[index].1.place())
     }
 }
 
@@ -87,10 +103,12 @@ fn place(speaks: Protocol, server: &Server) -> ServerPlace {
     }
 }
 
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).context("the path of the proxy's socket is not UTF-8")
+}
+
 /// The server at the place of a proxy.
 fn at(proxy: &ServerPlace, speaks: Protocol, server: Server) -> Result<Server> {
-    let text =
-        |path: &Path| path.to_str().map(str::to_owned).context("the path of the proxy's socket is not UTF-8");
     Ok(match (proxy, speaks) {
         (ServerPlace::Port(host, port), _) => Server { host: host.clone(), port: Some(*port), ..server },
         (ServerPlace::Socket(path), Protocol::MySql) => Server { host: text(path)?, ..server },

@@ -60,9 +60,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
         Ok(contenders)
     };
     let mut with: Vec<String> = arguments.with.iter().flat_map(|list| split_list(list)).collect();
-    if let Some(nodes) = arguments.nodes {
-        name_nodes(&mut with, nodes, &registry).input()?;
-    }
+    name_nodes(&mut with, arguments.nodes, arguments.node_delay.as_deref(), &registry).input()?;
     let contenders = named(&with).input()?;
     let are_clusters = clusters::are_clusters(arguments, &contenders).input()?;
     let importers = named(&arguments.import).input()?;

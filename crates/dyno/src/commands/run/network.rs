@@ -19,13 +19,18 @@ pub fn servers(site: &Site, limits: &Limits) -> Servers {
     }
 }
 
+/// True if clients reach its engine in another process.
+fn is_apart(contender: &Contender) -> bool {
+    contender.engine.is_server() || contender.engine.store().is_some()
+}
+
 /// Prints which contenders have no network.
 ///
 /// # Errors
 /// None has.
 pub fn check(contenders: &[Contender]) -> Result<()> {
     let shown = contenders.iter().filter(|contender| !contender.engine.harness);
-    let (near, served): (Vec<_>, Vec<_>) = shown.partition(|contender| !contender.engine.is_server());
+    let (near, served): (Vec<_>, Vec<_>) = shown.partition(|contender| !is_apart(contender));
     ensure!(
         !served.is_empty(),
         "--delay makes the way to servers longer, and none of these contenders is a server: name one, or leave it out"

@@ -34,9 +34,7 @@ pub(super) fn typed_contenders(
         );
         names.iter_mut().for_each(|name| name.push_str(",processes=yes"));
     }
-    if let Some(nodes) = arguments.nodes {
-        name_nodes(&mut names, nodes, registry)?;
-    }
+    name_nodes(&mut names, arguments.nodes, arguments.node_delay.as_deref(), registry)?;
     let mut contenders: Vec<Contender> = Vec::new();
     let at = |url: &str| {
         let url = ServerUrl::parse(url, &registry.servers())?;

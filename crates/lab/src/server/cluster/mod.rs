@@ -1,8 +1,11 @@
 //! The servers of a private database: one, or the nodes of a cluster, each in a network namespace.
 
+mod cable;
+mod namespace;
 mod network;
 pub(super) mod node;
 mod outage;
+mod tap;
 
 use std::path::{Path, PathBuf};
 
@@ -69,7 +72,7 @@ impl Cluster {
         };
         let start = cluster_start(order.installation)?;
         check_needs(start, &order.installation.engine.title)?;
-        let network = ClusterNetwork::new(shape.nodes)
+        let network = ClusterNetwork::new(shape)
             .with_context(|| format!("cannot start a cluster of {}", order.installation.engine.title))?;
         let seed = Seed::make(order.of_node(None), order.place)?;
         let mut cluster = Cluster { servers: Vec::new(), network: Some(network), shape: Some(shape) };

@@ -1,90 +1,46 @@
 //! The network of a private cluster: a switch, and a network namespace with a cable to it for each node.
 //!
+//! The cable is a veth, or where the way between nodes is to be longer, one of dyno's that delays frames.
 //! No namespace has a name, and nothing of it is in the machine's own network. The kernel removes all of it with dyno's
 //! last file descriptor and the last server in it, so that a dyno that is killed leaves nothing. Clients on this
 //! machine reach a node by its socket, whatever its cable does.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_needs as needs;
-use nix::sched::{CloneFlags, setns, unshare};
+use anyhow::{Result, bail};
+use dyno_record::ClusterShape;
 use nix::unistd::Uid;
 
-/// The program that sets up links and addresses.
-const IP: &str = "ip";
+use super::cable::DelayingCable;
+use super::namespace::Namespace;
+use super::tap::Tap;
+
 /// The name of the bridge within its namespace.
 const SWITCH: &str = "switch";
-
-/// A network namespace, which lasts as long as this or a process in it.
-#[derive(Debug, Clone)]
-pub struct Namespace(Arc<OwnedFd>);
-
-impl Namespace {
-    /// A new one without links.
-    fn new() -> Result<Namespace> {
-        // A thread that has left the machine's network must not do anything else.
-        let made = thread::spawn(|| -> io::Result<OwnedFd> {
-            unshare(CloneFlags::CLONE_NEWNET)?;
-            Ok(File::open("/proc/thread-self/ns/net")?.into())
-        });
-        let made = made.join().map_err(|_| anyhow!("the thread that makes network namespaces panicked"))?;
-        Ok(Namespace(Arc::new(made.context("cannot make a network namespace")?)))
-    }
-
-    /// Makes a command run within it. Call it before the command changes its account.
-    pub fn enter(&self, command: &mut Command) {
-        let namespace = self.0.clone();
-        // SAFETY: between fork and exec, one system call on a descriptor that is open.
-        unsafe { command.pre_exec(move || Ok(setns(&*namespace, CloneFlags::CLONE_NEWNET)?)) };
-    }
-
-    /// A path by which another process of the machine finds it.
-    fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
-    }
-
-    /// Has `ip` execute lines within it.
-    fn set_up(&self, lines: &[String]) -> Result<()> {
-        let mut command = Command::new(IP);
-        command
-            .args(["-batch", "-"])
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .current_dir("/");
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        self.enter(&mut command);
-        let mut child = command.spawn().with_context(|| format!("cannot run {IP}{}", needs::advice(IP)))?;
-        let mut input = child.stdin.take().context("ip has no input")?;
-        // Where it ends early, its output says why.
-        let _ = input.write_all((lines.join("\n") + "\n").as_bytes());
-        drop(input);
-        let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "cannot set up the network of a cluster: ip says: {}", said.trim());
-        Ok(())
-    }
-}
+/// The name of a node's end of its cable.
+const NODE_END: &str = "eth0";
+/// The cables that a frame passes on its way to another node and back.
+const CABLES_OF_ROUND_TRIP: u32 = 4;
+/// The number of frames that a delaying cable's end keeps while dyno's thread does not run.
+const FRAMES_KEPT: u32 = 10_000;
 
 /// A switch and the nodes that are plugged into it.
 #[derive(Debug)]
 pub struct ClusterNetwork {
     switch: Namespace,
     nodes: Vec<Namespace>,
+    /// What is added to each round trip between two nodes; `None` where dyno passes no frames on.
+    round_trip: Option<Duration>,
+    /// Where dyno passes them on, one for each node.
+    cables: Vec<DelayingCable>,
 }
 
 impl ClusterNetwork {
-    /// Makes one for a number of nodes.
+    /// Makes one for the nodes of a cluster.
     ///
     /// # Errors
     /// dyno is not root, the kernel makes no network namespaces, or `ip` is missing.
-    pub fn new(nodes: u32) -> Result<ClusterNetwork> {
+    pub fn new(shape: ClusterShape) -> Result<ClusterNetwork> {
         if !Uid::effective().is_root() {
             bail!(
                 "each node of a cluster is in a network namespace, which only root can make: run dyno as root, or \
@@ -94,8 +50,9 @@ impl ClusterNetwork {
         let switch = Namespace::new()?;
         switch
             .set_up(&[format!("link add name {SWITCH} type bridge"), format!("link set dev {SWITCH} up")])?;
-        let mut network = ClusterNetwork { switch, nodes: Vec::new() };
-        for _ in 0..nodes {
+        let round_trip = shape.node_delay_ns.map(Duration::from_nanos);
+        let mut network = ClusterNetwork { switch, nodes: Vec::new(), round_trip, cables: Vec::new() };
+        for _ in 0..shape.nodes {
             network.plug_in()?;
         }
         Ok(network)
@@ -116,7 +73,8 @@ impl ClusterNetwork {
     /// # Errors
     /// `ip` fails.
     pub fn pull_cable(&self, node: usize) -> Result<()> {
-        self.switch.set_up(&[format!("link set dev {} down", port(node))])
+        self.switch.set_up(&[format!("link set dev {} down", port(node))])?;
+        self.cables.get(node).map_or(Ok(()), |cable| cable.set_pulled(true))
     }
 
     /// Cuts a node off from all others, which it cannot see: its link stays up, and no packet arrives.
@@ -133,6 +91,7 @@ impl ClusterNetwork {
     /// `ip` fails.
     pub fn repair(&self, node: usize) -> Result<()> {
         let port = port(node);
+        self.cables.get(node).map_or(Ok(()), |cable| cable.set_pulled(false))?;
         self.switch
             .set_up(&[format!("link set dev {port} master {SWITCH}"), format!("link set dev {port} up")])
     }
@@ -141,17 +100,30 @@ impl ClusterNetwork {
         let node = self.nodes.len();
         let namespace = Namespace::new()?;
         let port = port(node);
-        self.switch.set_up(&[
-            format!("link add name {port} type veth peer name eth0 netns {}", namespace.path()),
-            format!("link set dev {port} master {SWITCH}"),
-            format!("link set dev {port} up"),
-        ])?;
+        self.connect(&namespace, &port)?;
+        self.switch
+            .set_up(&[format!("link set dev {port} master {SWITCH}"), format!("link set dev {port} up")])?;
         namespace.set_up(&[
             "link set dev lo up".to_owned(),
-            format!("address add {}/24 dev eth0", ClusterNetwork::address(node)),
-            "link set dev eth0 up".to_owned(),
+            format!("address add {}/24 dev {NODE_END}", ClusterNetwork::address(node)),
+            format!("link set dev {NODE_END} up"),
         ])?;
         self.nodes.push(namespace);
+        Ok(())
+    }
+
+    /// Makes the cable between a node and its port.
+    fn connect(&mut self, node: &Namespace, port: &str) -> Result<()> {
+        let Some(round_trip) = self.round_trip else {
+            let veth = format!("link add name {port} type veth peer name {NODE_END} netns {}", node.path());
+            return self.switch.set_up(&[veth]);
+        };
+        let ends = (Tap::new(node, NODE_END)?, Tap::new(&self.switch, port)?);
+        let keep = |name: &str| [format!("link set dev {name} txqueuelen {FRAMES_KEPT}")];
+        node.set_up(&keep(NODE_END))?;
+        self.switch.set_up(&keep(port))?;
+        let delay = round_trip / CABLES_OF_ROUND_TRIP;
+        self.cables.push(DelayingCable::new(ends.0, ends.1, delay)?);
         Ok(())
     }
 }
@@ -160,3 +132,6 @@ impl ClusterNetwork {
 fn port(node: usize) -> String {
     format!("port{}", node + 1)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use dyno_engine::{Argument, ClusterStart, NodeFile, NodePlaces};
 
-use super::network::Namespace;
+use super::namespace::Namespace;
 use crate::server::account::Account;
 
 /// The part of a server in a cluster.

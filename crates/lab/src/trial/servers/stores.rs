@@ -34,7 +34,11 @@ impl Servers {
                 StoreCluster::start(StoreOrder { contender, place, places: &[], placement, interrupts })?
             }
         };
-        job.server = Some(cluster.server());
+        let server = cluster.server();
+        job.server = Some(match &mut self.network {
+            Some(network) => network.through_to_store(server)?,
+            None => server,
+        });
         self.stores.insert(0, cluster);
         Ok(())
     }

@@ -1,0 +1,119 @@
+//! Datagrams between two nodes: how long they are under way, and which faults stop them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use dyno_record::Reach;
+
+use super::*;
+
+const PORT: u16 = 4567;
+
+/// A network of two nodes, if this user and this kernel can make it.
+fn network(node_delay_ns: Option<u64>) -> Option<ClusterNetwork> {
+    let made = ClusterNetwork::new(ClusterShape { nodes: 2, reach: Reach::First, node_delay_ns });
+    match made {
+        Ok(network) => Some(network),
+        Err(error) if Uid::effective().is_root() => panic!("{error:#}"),
+        Err(error) => {
+            eprintln!("not run: {error:#}");
+            None
+        }
+    }
+}
+
+/// A socket in the namespace of each node; each sends to the other.
+fn sockets(network: &ClusterNetwork) -> [UdpSocket; 2] {
+    [0, 1].map(|node| {
+        let make = move || {
+            let socket = UdpSocket::bind((ClusterNetwork::address(node), PORT)).unwrap();
+            socket.connect((ClusterNetwork::address(1 - node), PORT)).unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+            socket
+        };
+        network.node(node).within(make).unwrap()
+    })
+}
+
+/// The time of a datagram to the other node and of its answer; `None` if one of them does not arrive.
+fn round_trip([here, there]: &[UdpSocket; 2]) -> Option<Duration> {
+    let begin = Instant::now();
+    let mut word = [0; 4];
+    let arrives = |from: &UdpSocket, to: &UdpSocket, word: &mut [u8; 4]| {
+        // A link that is down refuses it at once.
+        from.send(b"ping").is_ok()
+            && match to.recv(word) {
+                Ok(_) => true,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+                Err(error) => panic!("{error}"),
+            }
+    };
+    (arrives(here, there, &mut word) && arrives(there, here, &mut word)).then(|| begin.elapsed())
+}
+
+/// The words of `ip` on the end of a node's cable.
+fn link(network: &ClusterNetwork, node: usize) -> String {
+    let mut command = Command::new("ip");
+    command.args(["link", "show", NODE_END]);
+    network.node(node).enter(&mut command);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+/// Checks that the faults of a network stop what is sent, and that it passes again once they end.
+fn check_faults(network: &ClusterNetwork) {
+    let sockets = sockets(network);
+    assert!(round_trip(&sockets).is_some());
+    network.cut_off(0).unwrap();
+    assert!(link(network, 0).contains("LOWER_UP"), "a partition is not seen");
+    assert_eq!(round_trip(&sockets), None);
+    network.repair(0).unwrap();
+    assert!(round_trip(&sockets).is_some());
+    network.pull_cable(0).unwrap();
+    assert!(link(network, 0).contains("NO-CARRIER"), "a cable that is out is seen: {}", link(network, 0));
+    assert_eq!(round_trip(&sockets), None);
+    network.repair(0).unwrap();
+    assert!(round_trip(&sockets).is_some());
+}
+
+#[test]
+fn faults_stop_frames_on_both_kinds_of_cables() {
+    for delay in [None, Some(0), Some(20_000_000)] {
+        let Some(network) = network(delay) else { return };
+        check_faults(&network);
+    }
+}
+
+#[test]
+fn a_round_trip_between_nodes_takes_at_least_the_delay() {
+    let delay = Duration::from_millis(20);
+    let Some(network) = network(Some(delay.as_nanos() as u64)) else { return };
+    let sockets = sockets(&network);
+    for _ in 0..5 {
+        let taken = round_trip(&sockets).unwrap();
+        assert!(taken >= delay, "{taken:?}");
+    }
+}
+
+#[test]
+fn a_stream_passes_whole() {
+    let Some(network) = network(Some(1_000_000)) else { return };
+    let sent: Vec<u8> = (0..20_u32 << 20).map(|place| (place / 7) as u8).collect();
+    let address = (ClusterNetwork::address(0), PORT);
+    let listener = network.node(0).within({
+        let address = address.clone();
+        move || TcpListener::bind(address).unwrap()
+    });
+    let listener = listener.unwrap();
+    let sending = network.node(1).within(move || TcpStream::connect(address).unwrap()).unwrap();
+    let mut received = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut sending = sending;
+            sending.write_all(&sent).unwrap();
+        });
+        listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+    });
+    assert!(received == sent, "{} of {} bytes arrived", received.len(), sent.len());
+}
