@@ -143,13 +143,22 @@ fn a_leader_that_is_cut_off_loses_only_what_no_replica_had() {
     let place = Place::in_memory();
     let arguments =
         "prove --with postgres-replica --faults partition --tries 1 --seed 3 --quiet -o found.json";
-    place.dyno(arguments).exits(0).without_panic().prints("not disproved").prints("(control)");
+    let arguments = format!("{arguments} --report found.html");
+    place.dyno(&arguments).exits(0).without_panic().prints("not disproved").prints("with a liar");
     let found = place.dyno("show found.json --format json").exits(0).json();
     assert_eq!(found["is_sound"], true);
     // The control goes on alone for a second.
     let (kept, control) = (tried(&found, 0), tried(&found, 1));
     assert_eq!((&kept["lost"], &kept["goes_on"]), (&0.into(), &true.into()), "{kept}");
     assert!(control["lost"].as_u64().unwrap() > 0, "{control}");
+    // The liar's settings are those of the contender, and what they promise is disproved.
+    let (lied, lying) = (tried(&found, 2), &found["record"]["subjects"][2]);
+    assert_eq!((&lying["label"], &lying["has_liar"]), (&"postgres-replica".into(), &true.into()));
+    assert_eq!(lying["promised"]["nodes"], found["record"]["subjects"][0]["promised"]["nodes"]);
+    assert!(lied["lost"].as_u64().unwrap() > 0, "{lied}");
+    assert_eq!(found["subjects"][2]["faults"][0]["disproves"], true);
+    assert_eq!(found["subjects"][0]["faults"][0]["disproves"], false);
+    check_page(&place, &found);
     // The control's other replica may end: PostgreSQL 15 cannot follow from within a record that crosses into the next
     // file.
     assert!(kept["troubles"].is_null(), "{kept}");
@@ -166,6 +175,19 @@ fn a_leader_that_is_cut_off_loses_only_what_no_replica_had() {
         .prints("postgres-replica,false,3,3,true,true,partition");
     assert_eq!(servers(&place), [0; 0]);
     place.assert_clean();
+}
+
+/// Checks that the page of a proof shows each try with its fault, and that it can be written again.
+fn check_page(place: &Place, found: &Value) {
+    let page = fs::read_to_string(place.path("found.html")).unwrap();
+    place.dyno("report found.json -o again.html").exits(0);
+    assert_eq!(fs::read_to_string(place.path("again.html")).unwrap(), page);
+    let subjects = found["record"]["subjects"].as_array().unwrap();
+    let tries: usize = subjects.iter().map(|subject| subject["tries"].as_array().unwrap().len()).sum();
+    assert_eq!(page.matches("<path class=\"fault\"").count(), tries);
+    assert!(page.contains("<rect class=\"bar\"") && page.contains("<rect class=\"lost\""), "{page}");
+    assert!(page.contains("postgres-replica with a liar (control)"), "{page}");
+    place.dyno("report found.json -o found.md").exits(2).says("name a file that ends in .html");
 }
 
 /// Tries a contender by power cuts at all nodes at once: the findings, if this machine can make disks whose power is cut.
@@ -291,7 +313,7 @@ fn what_no_cluster_can_do_is_refused_beforehand() {
         ("prove --with galera,sqlite", "prove galera apart from the others"),
         ("prove --with sqlite --tries 2", "no contender is one"),
         ("prove --with galera --device posix", "leave out --device posix"),
-        ("prove --with galera --keep kept", "--keep and --report are of power cuts"),
+        ("prove --with galera --keep kept", "--keep is of power cuts of one server"),
     ] {
         let code = place.dyno(arguments).says(said).without_panic();
         code.exits(2);

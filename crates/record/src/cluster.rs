@@ -43,6 +43,9 @@ pub struct ClusterSubject {
     /// True if it is there only to show that losses are found: it must lose commits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
+    /// True if dyno planted a liar: a program that confirms to the leader that it has its log, and is lost with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_liar: bool,
     /// The engine's version, its build and the settings in force.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
@@ -64,6 +67,13 @@ pub struct ClusterSubject {
     /// The reason that it was not tried, or not to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
+}
+
+impl ClusterSubject {
+    /// Its name among all subjects.
+    pub fn name(&self) -> String {
+        if self.has_liar { format!("{} with a liar", self.label) } else { self.label.clone() }
+    }
 }
 
 /// A fault of a node, or of all.

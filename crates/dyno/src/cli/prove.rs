@@ -141,7 +141,7 @@ pub struct ProveArgs {
     /// The format of the output
     #[arg(long, value_enum, default_value_t = ProofFormat::Table)]
     pub format: ProofFormat,
-    /// Keep what was observed in this file; dyno show reads it, and dyno report too unless it is of a cluster
+    /// Keep what was observed in this file; dyno show and dyno report read it
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Write the page too

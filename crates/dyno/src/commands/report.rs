@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use dyno_files::Output;
-use dyno_record::{DurabilityRecord, Run};
+use dyno_record::{ClusterRecord, DurabilityRecord, Run};
 use dyno_show::report::{self, PageSource};
 use dyno_show::safe;
-use dyno_verdict::judge_durability;
+use dyno_verdict::{judge_clusters, judge_durability};
 
 use super::outcome::{AsInput, Exit, file_name};
 use super::show;
@@ -24,7 +24,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
     let mut output = Output::open(&out).context("cannot write the page").input()?;
     let texts = read(&paths)?;
-    match durability(&texts, &out)? {
+    match proof(&texts, &out)? {
         Some(page) => output.write(page.as_bytes()).context("cannot write the page").map(drop)?,
         None => write_texts(texts, &mut output, arguments.margin)?,
     }
@@ -43,15 +43,18 @@ fn read(paths: &[PathBuf]) -> Result<Vec<(&Path, String)>> {
 }
 
 /// The page of what `dyno prove` kept, if the one file named is that; `out` is the file of the page.
-fn durability(texts: &[(&Path, String)], out: &Path) -> Result<Option<String>> {
+fn proof(texts: &[(&Path, String)], out: &Path) -> Result<Option<String>> {
     let [(path, text)] = texts else { return Ok(None) };
-    let Some(record) = DurabilityRecord::parse(text, path) else { return Ok(None) };
-    let verdict = judge_durability(record.input()?);
+    let page = match (DurabilityRecord::parse(text, path), ClusterRecord::parse(text, path)) {
+        (Some(record), _) => dyno_show::durability::page(&judge_durability(record.input()?))?,
+        (None, Some(record)) => dyno_show::clusters::page(&judge_clusters(record.input()?))?,
+        (None, None) => return Ok(None),
+    };
     if is_markdown(out) {
         let advice = "the page of what dyno prove kept is HTML: name a file that ends in .html";
         return Err(anyhow!("{}: {advice}", out.display())).input();
     }
-    dyno_show::durability::page(&verdict).map(Some)
+    Ok(Some(page))
 }
 
 fn is_markdown(path: &Path) -> bool {

@@ -34,7 +34,7 @@ pub struct Installation {
     /// The folder above that of the server program, which MySQL calls its base.
     pub(super) base: PathBuf,
     /// The folders of the programs' libraries, if these are not the system's.
-    own: Libraries,
+    pub(super) own: Libraries,
 }
 
 impl Installation {

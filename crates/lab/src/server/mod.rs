@@ -15,6 +15,7 @@ mod account;
 mod cache;
 mod cluster;
 mod commands;
+mod companion;
 mod copy;
 mod folders;
 mod identity;

@@ -7,6 +7,7 @@ mod disks;
 mod fault;
 mod gateway;
 mod http;
+mod liar;
 mod link;
 mod load;
 mod loss;
@@ -34,6 +35,7 @@ use crate::context::ProofContext;
 use crate::subject::{DATABASE, data};
 use disks::NodeDisks;
 use fault::{FaultCourse, Faulty};
+use liar::Liar;
 use link::{ClientLibrary, NodeLink};
 use load::{ClientAttempt, ClientLoad, ClientWays, Knowledge};
 use nodes::ClusterNodes;
@@ -52,6 +54,8 @@ pub struct ClusterOnTrial<'a> {
     pub contender: &'a Contender,
     /// The programs of one that speaks SQL; `None` of a store.
     pub installation: Option<&'a Installation>,
+    /// True if a liar is planted at the leader, by which acknowledged commits must be lost with it.
+    pub has_liar: bool,
     /// The number of clients.
     pub clients: u64,
     /// A folder for the nodes.
@@ -94,6 +98,7 @@ impl ClusterOnTrial<'_> {
         let library = self.library()?;
         let nodes = faulty.cluster.addresses();
         self.prepare(&library, &nodes)?;
+        let _liar = self.liar(&library, &nodes[0])?;
         let load = ClientLoad::new(library.clone(), nodes.clone(), self.ways()?);
         let course = thread::scope(|scope| {
             let clients: Vec<_> = (1..=self.clients)
@@ -124,6 +129,12 @@ impl ClusterOnTrial<'_> {
             subject.notices_loss = Some(check::notices_loss(&library, &nodes[compared[0]], &attempts)?);
         }
         Ok(())
+    }
+
+    /// Plants a liar, where one is asked for.
+    fn liar(&self, library: &ClientLibrary, leader: &Server) -> Result<Option<Liar>> {
+        let Some(installation) = self.installation.filter(|_| self.has_liar) else { return Ok(None) };
+        Liar::plant(installation, library, leader, self.place).map(Some)
     }
 
     /// Starts the nodes: in these folders where there are some, else in the place of all.

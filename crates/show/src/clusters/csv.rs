@@ -30,7 +30,7 @@ pub fn render(verdict: &ClusterVerdict) -> Result<String> {
 
 fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgement) -> Vec<Column> {
     vec![
-        ("contender", subject.label.as_str().into()),
+        ("contender", subject.name().as_str().into()),
         ("control", subject.is_control.into()),
         ("nodes", subject.shape.map(|shape| u64::from(shape.nodes)).into()),
         ("seed", verdict.record.seed.into()),

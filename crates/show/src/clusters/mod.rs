@@ -1,6 +1,8 @@
 //! The findings of `dyno prove` on clusters: tables of at most 100 columns, the sentences behind them, and JSON.
 
 mod csv;
+mod page;
+mod seconds;
 mod sentences;
 
 use anyhow::Result;
@@ -9,10 +11,13 @@ use dyno_record::{ClusterSubject, FaultTry};
 use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
 
 pub use csv::render as csv;
+pub use page::render as page;
 
 use crate::units::{duration, rate, whole};
 use crate::{pretty, width, wrapped};
 
+/// The words in the place of a verdict where a control did not behave.
+const WITHHELD: &str = "No verdict: a control did not behave, so nothing here can be believed.";
 /// The heads of the table of faults.
 const FAULTS: [&str; 8] =
     ["", "fault", "tries that\nlost commits", "most\nlost", "stalled", "before", "after", "promise"];
@@ -24,7 +29,7 @@ pub fn text(verdict: &ClusterVerdict) -> String {
     let mut parts = Vec::new();
     let each = || verdict.record.subjects.iter().zip(&verdict.subjects);
     if !verdict.is_sound {
-        parts.push("No verdict: a control did not behave, so nothing here can be believed.".to_owned());
+        parts.push(WITHHELD.to_owned());
     } else if each().any(|(_, judged)| !judged.faults.is_empty()) {
         parts.push(table(&FAULTS, 2, each().flat_map(|(subject, judged)| fault_rows(subject, judged))));
     }
@@ -33,7 +38,7 @@ pub fn text(verdict: &ClusterVerdict) -> String {
     }
     for (subject, judged) in each() {
         let lines = sentences::of(verdict, subject, judged);
-        let lines = lines.iter().map(|line| wrapped(&format!("{}: {line}", subject.label), "", "  "));
+        let lines = lines.iter().map(|line| wrapped(&format!("{}: {line}", subject.name()), "", "  "));
         parts.push(lines.collect::<Vec<_>>().join("\n"));
     }
     let series: Vec<String> = each().flat_map(|(subject, _)| series(subject)).collect();
@@ -75,7 +80,7 @@ fn table<const N: usize>(heads: &[&str; N], texts: usize, rows: impl Iterator<It
 
 /// The name of a contender in a table.
 fn name(subject: &ClusterSubject) -> String {
-    if subject.is_control { format!("{} (control)", subject.label) } else { subject.label.clone() }
+    if subject.is_control { format!("{} (control)", subject.name()) } else { subject.name() }
 }
 
 fn fault_rows(subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<[String; 8]> {
@@ -136,7 +141,7 @@ fn series(subject: &ClusterSubject) -> Vec<String> {
         }
         let text = format!(
             "{}, {}: {} | {}",
-            subject.label,
+            subject.name(),
             tried.fault.name(),
             first.join(" "),
             sums(after).join(" ")

@@ -14,6 +14,13 @@ pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJu
         let (level, known) = (promised.name(), promised.known());
         lines.push(format!("commits survive by its settings: {level}{nodes} ({known}): {}", promised.why));
     }
+    if subject.has_liar {
+        lines.push(
+            "dyno planted a program that counts as a replica and is lost with the leader: what the settings promise must be \
+             disproved"
+                .to_owned(),
+        );
+    }
     if verdict.is_sound {
         lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
         lines.extend(bound(judged));
@@ -152,7 +159,7 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
         .filter(|(subject, _)| subject.is_control)
         .map(|(subject, judged)| {
             let lost: u64 = judged.faults.iter().map(|fault| fault.most_lost).sum();
-            format!("{} lost {} commits (it must lose some)", subject.label, whole(lost))
+            format!("{} lost {} commits (it must lose some)", subject.name(), whole(lost))
         })
         .collect();
     let no_cuts = verdict.record.no_cuts.as_ref();

@@ -14,19 +14,13 @@ use dyno_record::{CLUSTER_SCHEMA, ClusterRecord, ClusterSubject, NodeFault};
 use dyno_show::clusters;
 use dyno_verdict::{ClusterVerdict, judge_clusters};
 
+use super::cluster_controls as controls;
 use super::maker::Maker;
 use super::place::ProofPlace;
 use crate::cli::{ProofFormat, ProveArgs, ProvedDevice};
 use crate::commands::outcome::{AsInput, Exit, print};
 use crate::terminal;
 
-/// The controls: an engine, the contender that must lose commits where the engine is tried, and the faults by which it must.
-const CONTROLS: [(&str, &str, &[NodeFault]); 2] = [
-    ("postgres-replica", "postgres-replica:off", &[NodeFault::Partition, NodeFault::Power]),
-    ("galera", "galera:lazy", &[NodeFault::Power]),
-];
-/// The most cuts of power by which a control must lose commits: one may come when all was flushed.
-const CONTROL_TRIES: u64 = 3;
 /// The number of clients where none is named: one would wait for each commit alone.
 const CLIENTS: u64 = 8;
 
@@ -53,8 +47,8 @@ pub fn are_clusters(arguments: &ProveArgs, contenders: &[Contender]) -> Result<b
         "the nodes of clusters lose the power of disks: leave out --device posix"
     );
     ensure!(
-        arguments.keep.is_none() && arguments.again.is_none() && arguments.report.is_none(),
-        "--keep and --report are of power cuts: of clusters take --out, which dyno show reads"
+        arguments.keep.is_none() && arguments.again.is_none(),
+        "--keep is of power cuts of one server: of clusters take --out, which dyno show and dyno report read"
     );
     Ok(true)
 }
@@ -67,6 +61,7 @@ pub fn execute(
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
+    let mut page = arguments.report.as_deref().map(Output::open).transpose().input()?;
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let power = PowerPlace::find(arguments, &scratch, interrupts)?;
@@ -78,8 +73,12 @@ pub fn execute(
     // Also where an interrupt ends it: what was found until then is kept and shown.
     let text = dyno_show::pretty(&record)?;
     let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
-    let exit = show(&judge_clusters(record), arguments.format)?;
+    let verdict = judge_clusters(record);
+    let exit = show(&verdict, arguments.format)?;
     kept.context("cannot keep what was observed")?;
+    if let Some(page) = &mut page {
+        page.write(clusters::page(&verdict)?.as_bytes()).context("cannot write the page")?;
+    }
     Ok(interrupts.signal().map_or(exit, Exit::Signal))
 }
 
@@ -123,21 +122,6 @@ impl PowerPlace {
             }
         }
     }
-
-    /// The controls of the contenders that were tried, with the faults by which each must lose. Fail-over has its control
-    /// wherever any fault of one node is tried.
-    fn controls(&self, tried: &[ClusterSubject]) -> Vec<(&'static str, Vec<NodeFault>)> {
-        let is_tried = |fault: &NodeFault| match fault {
-            NodeFault::Power => self.faults.contains(&NodeFault::Power),
-            _ => self.faults.iter().any(|fault| *fault != NodeFault::Power),
-        };
-        let of = |(engine, loser, faults): (&str, &'static str, &[NodeFault])| {
-            let is_there = tried.iter().any(|subject| subject.label.starts_with(engine));
-            let faults: Vec<NodeFault> = faults.iter().copied().filter(is_tried).collect();
-            (is_there && !faults.is_empty()).then_some((loser, faults))
-        };
-        CONTROLS.into_iter().filter_map(of).collect()
-    }
 }
 
 /// One use of the command.
@@ -163,13 +147,14 @@ impl Session<'_> {
             subjects: Vec::new(),
         };
         for contender in contenders {
-            record.subjects.push(self.subject(contender, &self.power.faults, self.tries(), false));
+            record.subjects.push(self.subject(contender, &self.power.faults, None));
             if self.interrupts.signal().is_some() {
                 return Ok(record);
             }
         }
-        for (loser, faults) in self.power.controls(&record.subjects) {
-            let control = self.subject(&Contender::parse(loser, registry)?, &faults, CONTROL_TRIES, true);
+        for (control, faults) in controls::of(&record.subjects, &self.power.faults) {
+            let loser = Contender::parse(control.loser, registry)?;
+            let control = self.subject(&loser, &faults, Some(control));
             // One that was not tried shows nothing of the others.
             if self.interrupts.signal().is_some() {
                 return Ok(record);
@@ -184,13 +169,15 @@ impl Session<'_> {
         &self,
         contender: &Contender,
         faults: &[NodeFault],
-        tries: u64,
-        is_control: bool,
+        control: Option<controls::Control>,
     ) -> ClusterSubject {
         let (label, promised) = (contender.label.clone(), contender.claimed.clone());
         let shape = contender.cluster;
-        let mut subject = ClusterSubject { label, is_control, shape, promised, ..ClusterSubject::default() };
-        let tried = self.prove(contender, faults, tries, &mut subject);
+        let is_control = control.is_some();
+        let has_liar = control.is_some_and(|control| control.has_liar);
+        let mut subject =
+            ClusterSubject { label, is_control, has_liar, shape, promised, ..ClusterSubject::default() };
+        let tried = self.prove(contender, faults, &mut subject);
         subject.why_not = tried.err().map(|error| match self.interrupts.signal() {
             Some(_) => "it was interrupted".to_owned(),
             None => format!("{error:#}"),
@@ -198,13 +185,7 @@ impl Session<'_> {
         subject
     }
 
-    fn prove(
-        &self,
-        contender: &Contender,
-        faults: &[NodeFault],
-        tries: u64,
-        subject: &mut ClusterSubject,
-    ) -> Result<()> {
+    fn prove(&self, contender: &Contender, faults: &[NodeFault], subject: &mut ClusterSubject) -> Result<()> {
         let server = contender.engine.server();
         server.as_ref().map_or(Ok(()), |engine| check_library(engine.speaks))?;
         self.progress(contender, "which settings are in force");
@@ -222,6 +203,7 @@ impl Session<'_> {
         let on_trial = ClusterOnTrial {
             contender,
             installation: installation.as_ref(),
+            has_liar: subject.has_liar,
             clients: self.clients(),
             place: self.place,
             power: self.power.place.as_ref().map(|place| &place.context),
@@ -232,13 +214,17 @@ impl Session<'_> {
             self.progress(contender, "how late reads at other nodes are");
             on_trial.measure_staleness(subject)?;
         }
+        let tries = if subject.is_control { controls::TRIES } else { self.tries() };
         let mut waits = waits(self.seed);
         for number in 1..=tries {
             for &fault in faults {
-                if subject.is_control && number > 1 && is_settled(subject, fault) {
+                if subject.is_control && number > 1 && controls::is_settled(subject, fault) {
                     continue;
                 }
-                self.progress(contender, &format!("{} {number} of {tries}", fault.name()));
+                self.progress(
+                    contender,
+                    &format!("{} {number} of {tries}{}", fault.name(), controls::liar(subject)),
+                );
                 on_trial.try_fault(fault, waits.next().unwrap_or_default(), subject)?;
             }
         }
@@ -258,10 +244,4 @@ impl Session<'_> {
             terminal::say(&format!("{}: {what}", contender.label));
         }
     }
-}
-
-/// True if a control is not tried once more by a fault: it lost commits, or the fault is one by which every try must.
-fn is_settled(control: &ClusterSubject, fault: NodeFault) -> bool {
-    let mut tries = control.tries.iter().filter(|tried| tried.fault == fault);
-    fault != NodeFault::Power || tries.any(|tried| tried.lost > 0)
 }

@@ -1,6 +1,7 @@
 //! `dyno prove`: what survives power cuts and kills.
 
 mod again;
+mod cluster_controls;
 pub(super) mod clusters;
 mod controls;
 mod maker;
