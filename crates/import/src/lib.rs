@@ -21,6 +21,7 @@ mod gzip;
 mod infer;
 mod input;
 mod json;
+mod names;
 mod owned_mutex;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -45,6 +46,7 @@ mod value;
 
 pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
+pub use names::escaped;
 pub use pipeline::{ImportObserver, Rows, Waits};
 pub use plan::{Course, Merged, Plan, Report};
 pub use rejects::OnError;
