@@ -1,6 +1,7 @@
 //! A file that gets its name once it is whole, so that one which is there is whole. Until then it is in no folder, and
 //! the kernel removes it, also when dyno is killed; where the file system has no such files, it has a hidden name.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -13,6 +14,7 @@ use nix::libc;
 use tempfile::NamedTempFile;
 
 use crate::error::Input;
+use crate::names::{escaped, with_ending};
 
 /// A file that is being written. It is removed on drop.
 pub enum Building {
@@ -46,7 +48,7 @@ impl Building {
             .tempfile_in(folder);
         let file = file
             .map_err(plain)
-            .with_context(|| format!("cannot make a file in {}", folder.display()))
+            .with_context(|| format!("cannot make a file in {}", escaped(folder)))
             .input()?;
         Ok(Building::Named(file))
     }
@@ -76,7 +78,7 @@ impl Building {
                 let named = names.prefix(&prefix).make_in(folder(place), |path| name(file, path));
                 let named = named
                     .map_err(plain)
-                    .with_context(|| format!("cannot name a file in {}", folder(place).display()))?;
+                    .with_context(|| format!("cannot name a file in {}", escaped(folder(place))))?;
                 open(named.path())
             }
         }
@@ -98,8 +100,10 @@ fn plain(error: io::Error) -> io::Error {
 }
 
 /// The prefix of hidden names next to a place.
-pub fn hidden(place: &Path) -> String {
-    format!(".{}.dyno-", place.file_name().unwrap_or_default().to_string_lossy())
+pub fn hidden(place: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(place.file_name().unwrap_or_default());
+    with_ending(name, ".dyno-")
 }
 
 /// Gives a name to a file without one, if no file has that name.

@@ -28,6 +28,9 @@ impl Plan {
                 text + "\nPrograms are left out: a name holds a control character, which could end a line of theirs.\n"
             );
         }
+        if !self.request.source.is_named_in_utf_8() || self.target().programs().is_empty() {
+            return Ok(text + "\nPrograms are left out: a name of a file is not UTF-8, and they are.\n");
+        }
         for (language, template) in self.target().programs() {
             text += &format!("\n\n--- {language} ---\n\n{}\n", self.render((language, template))?);
         }

@@ -22,6 +22,7 @@ mod infer;
 mod input;
 mod json;
 mod kind;
+mod names;
 mod owned_mutex;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -46,6 +47,7 @@ mod value;
 
 pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
+pub use names::escaped;
 pub use pipeline::{ImportObserver, Rows, Waits};
 pub use plan::{Course, Merged, Plan, Report};
 pub use rejects::OnError;

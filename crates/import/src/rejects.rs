@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use crate::building::{Building, folder};
 use crate::error::{BadInput, BadRow, Input};
 use crate::input::file_and_line;
+use crate::names::escaped;
 
 /// The treatment of a bad row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Rejects {
             ))
             .into());
         }
-        let context = || format!("cannot write the rejected rows to {}", path.display());
+        let context = || format!("cannot write the rejected rows to {}", escaped(path));
         if self.file.is_none() {
             self.file = Some(create(path)?);
         }
@@ -130,7 +131,7 @@ impl Rejects {
             Ok(File::open(folder(path))?.sync_all()?)
         };
         write().with_context(|| {
-            format!("cannot write the rejected rows to {}; nothing was loaded", path.display())
+            format!("cannot write the rejected rows to {}; nothing was loaded", escaped(path))
         })
     }
 
@@ -148,10 +149,10 @@ fn create(path: &Path) -> Result<RejectsFile> {
         ensure!(
             fs::symlink_metadata(path).is_err(),
             "{} is there already, and dyno writes rejected rows over no file: --rejects names another",
-            path.display()
+            escaped(path)
         );
         let building = Building::unnamed(path);
-        building.with_context(|| format!("cannot make {} for the rejected rows", path.display()))
+        building.with_context(|| format!("cannot make {} for the rejected rows", escaped(path)))
     };
     let building = create().input()?;
     let file = BufWriter::new(building.file().try_clone()?);

@@ -15,6 +15,7 @@ use encoding_rs::Encoding;
 use crate::encoding::Decoder;
 use crate::error::Input;
 use crate::gzip::Gzip;
+use crate::names::escaped;
 use crate::stream::CancellableReader;
 
 /// Bytes read at once.
@@ -105,10 +106,10 @@ impl Source {
         if word == Path::new("-") { Source::Stdin } else { Source::File(word.to_owned()) }
     }
 
-    /// The source's name in messages.
+    /// The source's name in messages, where bytes that are not UTF-8 are escaped.
     pub fn name(&self) -> String {
         match self {
-            Source::File(path) => path.display().to_string(),
+            Source::File(path) => escaped(path),
             Source::Stdin => "standard input".into(),
         }
     }
@@ -137,10 +138,18 @@ impl Source {
         })
     }
 
-    /// The file's name without its folder and without what says how it is packed and written.
+    /// True if its name is a text: only such a name can be a value or part of a program.
+    pub fn is_named_in_utf_8(&self) -> bool {
+        match self {
+            Source::File(path) => path.to_str().is_some(),
+            Source::Stdin => true,
+        }
+    }
+
+    /// The file's name without its folder and without what says how it is packed and written; None if it is no text.
     pub fn stem(&self) -> Option<String> {
         let Source::File(path) = self else { return None };
-        let mut name = path.file_name()?.to_string_lossy().into_owned();
+        let mut name = path.file_name()?.to_str()?.to_owned();
         for ending in [
             ".gz", ".zst", ".zstd", ".csv", ".tsv", ".tab", ".psv", ".txt", ".jsonl", ".ndjson", ".json",
             ".parquet",
@@ -193,7 +202,7 @@ impl Source {
         let file = match self {
             Source::File(path) => {
                 let file =
-                    File::open(path).with_context(|| format!("cannot open {}", path.display())).input()?;
+                    File::open(path).with_context(|| format!("cannot open {}", escaped(path))).input()?;
                 ensure_file(&file, path).input()?;
                 file
             }
@@ -260,7 +269,7 @@ pub fn encoding(label: &str) -> Result<&'static Encoding> {
 }
 
 fn ensure_file(file: &File, path: &Path) -> Result<()> {
-    ensure!(!file.metadata()?.is_dir(), "{} is a folder, not a file", path.display());
+    ensure!(!file.metadata()?.is_dir(), "{} is a folder, not a file", escaped(path));
     Ok(())
 }
 

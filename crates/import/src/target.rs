@@ -68,7 +68,7 @@ pub trait Target {
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String>;
     /// The reasons for these statements, in sentences.
     fn reasons(&self, table: &Table, existing: Existing) -> Vec<String>;
-    /// Programs that do the same without dyno, as templates.
+    /// Programs that do the same without dyno, as templates; none if its name is not UTF-8, as programs are.
     fn programs(&self) -> &'static [Program] {
         &[]
     }

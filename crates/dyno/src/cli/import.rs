@@ -1,5 +1,6 @@
 //! The command line of `dyno import`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -19,7 +20,7 @@ pub struct ImportArgs {
     /// dyno also takes passwords from the environment, ~/.pgpass and ~/.my.cnf
     // Text, and read later: clap's messages would quote a value that is wrong, with its password.
     #[arg(long, value_name = "DATABASE")]
-    pub into: String,
+    pub into: OsString,
     /// The table [default: the name of the file]
     #[arg(long, value_name = "NAME")]
     pub table: Option<String>,

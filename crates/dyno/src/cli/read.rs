@@ -1,6 +1,7 @@
 //! Reads the command line. Error messages quote it without passwords and control characters.
 
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -21,8 +22,10 @@ impl Cli {
     /// # Errors
     /// The exit code, if the command line is wrong or already answered, as `--help` is.
     pub fn read() -> Result<Cli, ExitCode> {
+        // The name of a file need not be UTF-8.
+        let typed: Vec<OsString> = env::args_os().collect();
         let arguments: Vec<String> =
-            env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+            typed.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
         // This comes first: later checks take arguments apart and could quote a piece of a password.
         if let Some(place) = misplaced(&arguments) {
             terminal::say(&format!(
@@ -36,7 +39,7 @@ impl Cli {
             terminal::say(&format!("dyno: {error:#}"));
             ExitCode::from(WRONG)
         })?;
-        let matches = command.clone().try_get_matches_from(&arguments).map_err(refuse)?;
+        let matches = command.clone().try_get_matches_from(&typed).map_err(refuse)?;
         defaults::note(&command, &matches);
         Cli::from_arg_matches(&matches).map_err(refuse)
     }

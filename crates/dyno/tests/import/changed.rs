@@ -28,7 +28,7 @@ fn rows() -> String {
 /// An import of a pipe that is still open.
 struct Open {
     child: Child,
-    input: ChildStdin,
+    input: Option<ChildStdin>,
 }
 
 impl Open {
@@ -40,7 +40,7 @@ impl Open {
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(rows().as_bytes()).unwrap();
-        Open { child, input }
+        Open { child, input: Some(input) }
     }
 
     /// True once the import is planned, and its parser reads on.
@@ -51,8 +51,13 @@ impl Open {
     }
 
     /// Ends the pipe.
-    fn end(self) -> Result {
-        drop(self.input);
+    fn close(&mut self) {
+        self.input = None;
+    }
+
+    /// Ends the pipe, and waits for the import.
+    fn end(mut self) -> Result {
+        self.close();
         Result::from(self.child.wait_with_output().unwrap()).without_panic()
     }
 }
@@ -175,13 +180,16 @@ fn a_table_of_a_server_that_was_altered_meanwhile_is_not_replaced() {
     for engine in ["postgres", "mariadb"] {
         let (Some(server), place) = (Server::start(engine), Place::new()) else { continue };
         let sql = |text: &str| printed(&mut program(&server.url), text);
-        sql("CREATE TABLE t (id INTEGER, v TEXT)");
-        let open = Open::begin(&place, &format!("--replace --into {}", server.url));
         let staged = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
-        wait_for("a table that is not whole", 60, || sql(staged) == "1");
-        sql("ALTER TABLE t ADD more INTEGER");
-        open.end().exits(4).says(SAID);
-        assert_eq!((sql(staged), sql("SELECT count(more) FROM t")), ("0".to_owned(), "0".to_owned()));
+        for change in ["CREATE INDEX i ON t (id)", "ALTER TABLE t ADD more INTEGER"] {
+            sql("DROP TABLE IF EXISTS t; CREATE TABLE t (id INTEGER, v TEXT)");
+            let open = Open::begin(&place, &format!("--replace --into {}", server.url));
+            wait_for("a table that is not whole", 60, || sql(staged) == "1");
+            sql(change);
+            open.end().exits(4).says(SAID);
+            assert_eq!((sql(staged), sql("SELECT count(*) FROM t")), ("0".to_owned(), "0".to_owned()));
+        }
+        assert_eq!(sql("SELECT count(more) FROM t"), "0");
         if engine == "postgres" {
             // All is one transaction, which has the table from its beginning.
             let open = Open::begin(&place, &format!("--replace --connections 1 --into {}", server.url));
@@ -189,4 +197,68 @@ fn a_table_of_a_server_that_was_altered_meanwhile_is_not_replaced() {
             assert_eq!(sql("SELECT count(*) FROM t"), ROWS.to_string());
         }
     }
+}
+
+/// Replaces a table of MariaDB that another session has locked, and alters while dyno waits for the lock.
+fn replaces_behind_a_lock(server: &Server, place: &Place, url: &str) -> Result {
+    let sql = |text: &str| printed(&mut program(&server.url), text);
+    sql(
+        "DROP TABLE IF EXISTS t; CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, CHECK (id < 9)); INSERT INTO t VALUES (1, 'old')",
+    );
+    let mut open = Open::begin(place, &format!("--replace --into {url}"));
+    wait_for("a plan", 60, || open.is_parsing());
+    let mut holder = program(&server.url);
+    let mut holder = holder.arg("-n").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = holder.stdin.take().unwrap();
+    writeln!(input, "LOCK TABLES t WRITE; SELECT 1;").unwrap();
+    std::io::Read::read_exact(holder.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+    open.close();
+    let waiting =
+        "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata%'";
+    wait_for("an import that waits", 60, || sql(waiting) == "1");
+    writeln!(input, "ALTER TABLE t ADD more INTEGER DEFAULT 7; UNLOCK TABLES;").unwrap();
+    drop(input);
+    holder.wait().unwrap();
+    open.end()
+}
+
+const STAGED: &str = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno\\_%'";
+
+#[test]
+fn a_table_of_mariadb_that_is_altered_right_before_the_rename_is_not_replaced() {
+    let (Some(server), place) = (Server::start("mariadb"), Place::new()) else { return };
+    let sql = |text: &str| printed(&mut program(&server.url), text);
+    replaces_behind_a_lock(&server, &place, &server.url).exits(4).says(SAID);
+    assert_eq!((sql("SELECT id, v, more FROM t"), sql(STAGED)), ("1|old|7".to_owned(), "0".to_owned()));
+    let open = Open::begin(&place, &format!("--replace --into {}", server.url));
+    let replaced = open.end().exits(0);
+    assert!(
+        !replaced.stdout.contains("without locking") && !replaced.stdout.contains("is kept"),
+        "{}",
+        replaced.stdout
+    );
+    assert_eq!((sql("SELECT count(*) FROM t"), sql(STAGED)), (ROWS.to_string(), "0".to_owned()));
+}
+
+#[test]
+fn a_table_that_mariadb_does_not_let_dyno_lock_is_kept_if_it_is_altered_right_before_the_rename() {
+    let (Some(server), place) = (Server::start("mariadb"), Place::new()) else { return };
+    let sql = |text: &str| printed(&mut program(&server.url), text);
+    sql(
+        "CREATE USER plain@localhost; GRANT SELECT, INSERT, CREATE, DROP, ALTER ON files.* TO plain@localhost",
+    );
+    let (_, place_of_server) = server.url.split_once('@').unwrap();
+    let url = format!("mariadb://plain@{place_of_server}");
+    let replaced = replaces_behind_a_lock(&server, &place, &url).exits(0);
+    let replaced = replaced.prints("The table t was replaced without locking it before");
+    replaced.prints(
+        "Another program changed the table t right before it was replaced, so it is kept as dyno_replaced_",
+    );
+    let kept = "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'dyno\\_%'";
+    assert_eq!(sql(&format!("SELECT id, v, more FROM {}", sql(kept))), "1|old|7");
+    assert_eq!((sql("SELECT count(*) FROM t"), sql(STAGED)), (ROWS.to_string(), "1".to_owned()));
+    let open = Open::begin(&place, &format!("--replace --into {url}"));
+    let replaced = open.end().exits(0);
+    assert!(!replaced.stdout.contains("is kept"), "{}", replaced.stdout);
+    assert_eq!(sql(STAGED), "1", "the one that is kept");
 }

@@ -9,6 +9,7 @@ mod chosen;
 mod exact;
 mod hostile;
 mod lossless;
+mod names;
 mod parquet;
 mod refused;
 mod servers;

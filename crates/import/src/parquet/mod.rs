@@ -18,6 +18,7 @@ use parquet::basic::Repetition;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use crate::error::Input;
+use crate::names::escaped;
 use crate::source::Source;
 use crate::value::Kind;
 use damage::guarded;
@@ -54,11 +55,11 @@ impl File {
         let Source::File(path) = source else {
             bail!("a Parquet file begins at its end: it cannot be read from standard input")
         };
-        let file = fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = fs::File::open(path).with_context(|| format!("cannot open {}", escaped(path)))?;
         let length = file.metadata()?.len();
         let bytes = Arc::new(Positioned::new(file)?);
         let metadata = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&*bytes)?));
-        let metadata = metadata.with_context(|| format!("cannot read {}", path.display()))?;
+        let metadata = metadata.with_context(|| format!("cannot read {}", escaped(path)))?;
         let about = metadata.file_metadata();
         let rows = about.num_rows().max(0) as u64;
         let form = |column: &Arc<parquet::schema::types::Type>| {
@@ -68,7 +69,7 @@ impl File {
             Form::of(column)
         };
         let forms: Result<Vec<Form>> = about.schema().get_fields().iter().map(form).collect();
-        let forms = forms.map_err(|error| anyhow!("{}: {error:#}", path.display()))?;
+        let forms = forms.map_err(|error| anyhow!("{}: {error:#}", escaped(path)))?;
         Ok(File { bytes, metadata, forms, name: source.name(), length, rows })
     }
 

@@ -71,9 +71,11 @@ impl Plan {
     /// # Errors
     /// The request cannot be met; nothing was changed.
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
+        check_names_of_files(&request).input()?;
         let beginning = Beginning::of(&request)?;
         let name = request.table.clone().or_else(|| request.source.stem());
-        let name = name.context("standard input has no name: say --table NAME").input()?;
+        let unnamed = || format!("{} gives the table no name: say --table NAME", request.source.name());
+        let name = name.with_context(unnamed).input()?;
         let existing = target.existing(&name)?;
         let added_to = existing.as_deref().filter(|_| request.if_exists == IfExists::Append);
         let header = beginning.header(&request, added_to)?;
@@ -217,6 +219,19 @@ fn check_names(nulls_of: &[(String, String)], table: &Table) -> Result<()> {
         Some((name, _)) => {
             Err(anyhow!("--null-in names '{name}', which is no column; there are {}", list(&table.columns)))
         }
+    }
+}
+
+/// Refuses a column of names that are no texts: a text that stands for two names would lose what distinguishes their rows.
+fn check_names_of_files(request: &Request) -> Result<()> {
+    let Some(column) = &request.choose.file_column else { return Ok(()) };
+    let unnamed = request.sources().find(|source| !source.is_named_in_utf_8());
+    match unnamed {
+        None => Ok(()),
+        Some(source) => Err(anyhow!(
+            "the name {} is not UTF-8, so the column '{column}' of --file-column cannot hold it: rename the file",
+            source.name()
+        )),
     }
 }
 

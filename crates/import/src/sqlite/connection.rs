@@ -13,6 +13,7 @@ use dyno_protocol::Value;
 
 use super::locks;
 use crate::error::Locked;
+use crate::names::escaped;
 
 /// A connection, closed when dropped.
 pub struct Connection {
@@ -97,7 +98,7 @@ fn advise(error: Error, path: &Path, waited: Duration) -> Error {
     let code = error.downcast_ref().map(|error: &SqliteError| error.code & 0xff);
     match code {
         Some(BUSY) => {
-            let database = path.display().to_string();
+            let database = escaped(path);
             error.context(Locked { database, by: locks::holders(path), waited })
         }
         Some(FULL) => error.context("the disk is full; nothing was loaded"),

@@ -16,6 +16,7 @@ use super::place::{Done, NewDatabase};
 use super::schema::quoted;
 use super::{FRESH, Sqlite, place};
 use crate::error::{Input, shown};
+use crate::names::escaped;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::{Reached, Safety};
 use crate::table::Table;
@@ -165,7 +166,7 @@ impl Sqlite {
         ensure!(
             place::exists(&self.place),
             "{} was removed while the file was read, so nothing was loaded",
-            self.place.display()
+            escaped(&self.place)
         );
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
         let is_wal = journal(&connection).input()? == "wal";

@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::names::with_ending;
+
 /// The other processes with a lock on a database or on its write-ahead log's index, each as `process 12 (name)`. None
 /// where the kernel does not say, as of processes in other namespaces.
 pub fn holders(database: &Path) -> Vec<String> {
-    let index = format!("{}-shm", database.display());
+    let index = with_ending(database, "-shm");
     let inode = |path: &Path| path.metadata().ok().map(|data| data.ino());
     let inodes: Vec<u64> = [database, Path::new(&index)].into_iter().filter_map(inode).collect();
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();

@@ -20,6 +20,7 @@ use dyno_client::sqlite::{self, Api};
 use dyno_protocol::Build;
 
 use crate::error::Input;
+use crate::names::escaped;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
@@ -163,7 +164,7 @@ impl Target for Sqlite {
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
         catalog::check_own(&connection, table).input()?;
         self.found = FoundTable::read(&connection, table)
-            .with_context(|| format!("cannot read {}", self.place.display()))
+            .with_context(|| format!("cannot read {}", escaped(&self.place)))
             .input()?;
         let applies = |found: &&FoundTable| {
             // ATTACH takes a path as a text.
@@ -231,7 +232,7 @@ impl Target for Sqlite {
     fn reasons(&self, table: &Table, existing: Existing) -> Vec<String> {
         let mut reasons = match self.is_fresh {
             true => vec![
-                format!("{} is new: it is built beside its place without journal, then moved there", self.place.display()),
+                format!("{} is new: it is built beside its place without journal, then moved there", escaped(&self.place)),
                 match self.safety {
                     Safety::PowerLoss => "the file is synced before it is moved and the folder after: a power cut leaves nothing or all".into(),
                     _ => "nothing is synced, as --safety asks".to_owned(),
@@ -239,7 +240,7 @@ impl Target for Sqlite {
             ],
             false => vec![format!(
                 "{} is there already: all is one transaction under its own journal",
-                self.place.display()
+                escaped(&self.place)
             )],
         };
         reasons.push(match self.builds(table, existing) {
@@ -261,11 +262,11 @@ impl Target for Sqlite {
     }
 
     fn programs(&self) -> &'static [Program] {
-        &PROGRAMS
+        if self.place.to_str().is_some() { &PROGRAMS } else { &[] }
     }
 
     fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
-        let place = self.place.display().to_string();
+        let place = escaped(&self.place);
         let statements = self.schema(table, existing);
         let columns: Vec<String> = table.columns.iter().map(|column| schema::quoted(&column.name)).collect();
         let (name, column_list) = (schema::quoted(&table.name), columns.join(", "));

@@ -16,6 +16,7 @@ use nix::libc;
 use crate::building::{Building, folder};
 use crate::contents::SQLITE;
 use crate::error::BadInput;
+use crate::names::{escaped, with_ending};
 
 /// Bytes that gather before the kernel is asked to write them to the device.
 const GATHERED: u64 = 4 << 20;
@@ -108,9 +109,9 @@ impl NewDatabase {
             self.file().sync_all().context("cannot sync the database; nothing was loaded")?;
         }
         let place = &self.place;
-        self.file.take_place(place).with_context(|| {
-            format!("cannot move the database to {}; nothing was loaded", place.display())
-        })?;
+        self.file
+            .take_place(place)
+            .with_context(|| format!("cannot move the database to {}; nothing was loaded", escaped(place)))?;
         let synced = || File::open(folder(place)).and_then(|folder| folder.sync_all());
         Ok(sync.then(synced).and_then(Result::err))
     }
@@ -118,14 +119,14 @@ impl NewDatabase {
 
 /// Refuses what can be no database. An empty file can.
 pub fn check(place: &Path) -> Result<()> {
-    let shown = place.display();
+    let shown = escaped(place);
     // SQLite keeps a database of this name in memory: rows that go to it would be gone with dyno.
     ensure!(
         place.as_os_str() != ":memory:",
         "SQLite's {shown} is gone when dyno ends: name a file, and write ./{shown} for one of this name"
     );
-    if shown.to_string().ends_with('/') || place.is_dir() {
-        bail!("{shown} is a folder: name the database's file, as {}", place.join("my.db").display());
+    if shown.ends_with('/') || place.is_dir() {
+        bail!("{shown} is a folder: name the database's file, as {}", escaped(place.join("my.db")));
     }
     let Ok(data) = fs::metadata(place) else { return Ok(()) };
     ensure!(data.is_file(), "{shown} is no file, so it can be no database");
@@ -142,13 +143,12 @@ pub fn check(place: &Path) -> Result<()> {
 
 /// Refuses a place next to which a journal lies that SQLite would apply to the new database.
 fn refuse_stale(place: &Path) -> Result<()> {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
     for ending in ["-journal", "-wal"] {
-        let stale = folder(place).join(format!("{name}{ending}"));
+        let stale = PathBuf::from(with_ending(place, ending));
         let stands = || {
             format!(
                 "{} is of another database, and SQLite would apply it to the new one: move it away",
-                stale.display()
+                escaped(&stale)
             )
         };
         ensure!(!exists(&stale), BadInput(anyhow!(stands())));

@@ -17,6 +17,7 @@ use super::place::Passing;
 use super::schema::quoted;
 use crate::building::hidden;
 use crate::fill::Filled;
+use crate::names::escaped;
 use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
 use crate::table::{Column, Table};
@@ -79,7 +80,7 @@ fn statement(table: &str) -> String {
 /// The statements that are executed after the settings. Were the other database attached before the transaction begins,
 /// that would write in both, and SQLite commits such a one with a third journal and two more syncs.
 pub fn statements(place: &Path, table: &Table) -> [String; 4] {
-    let attach = format!("ATTACH '{}…' AS {SCHEMA}", hidden(place));
+    let attach = format!("ATTACH '{}…' AS {SCHEMA}", escaped(hidden(place)));
     [BEGIN.to_owned(), attach, statement(&table.name), "COMMIT".to_owned()]
 }
 

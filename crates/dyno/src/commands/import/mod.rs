@@ -2,29 +2,26 @@
 
 mod preview;
 mod summary;
+mod target;
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
 use dyno_import::{
-    BadInput, Choose, IfExists, Interrupted, Locked, MySql, OnConflict, OnError, Plan, Postgres, Request,
-    Safety, Source, Sqlite, Target, Types, encoding,
+    BadInput, Choose, IfExists, Interrupted, Locked, OnConflict, OnError, Plan, Request, Source, Types,
+    encoding, escaped,
 };
 use dyno_launch::Interrupts;
 
 use self::summary::{Read, summary};
+use self::target::target;
 use super::outcome::{AsInput, Exit, print};
-use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg, SafetyArg};
+use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg};
 use crate::progress::ImportProgress;
 use crate::terminal::say;
-
-/// The most connections that fill a table, unless more are asked for.
-const MOST_CONNECTIONS: usize = 4;
 
 /// The least memory that can be asked for, in bytes: with less, sorting would mostly read and write temporary files.
 const LEAST_MEMORY: u64 = 1 << 20;
@@ -204,24 +201,24 @@ fn types(arguments: &ImportArgs) -> Result<Types> {
 fn schema(path: &Path) -> Result<Types> {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
-    read.with_context(|| format!("cannot read {}", path.display()))?;
+    read.with_context(|| format!("cannot read {}", escaped(path)))?;
     ensure!(
         text.len() as u64 <= LONGEST_SCHEMA,
         "{} is longer than {} MiB, and no list of columns is",
-        path.display(),
+        escaped(path),
         LONGEST_SCHEMA >> 20
     );
     let lines = text.lines().zip(1..).map(|(line, number)| (line.trim().trim_end_matches(','), number));
     let column = |(line, number): (&str, usize)| {
         let parts = line.split_once(char::is_whitespace);
         let (name, declared) = parts.with_context(|| {
-            format!("{}:{number}: write a column and its type, as id INTEGER", path.display())
+            format!("{}:{number}: write a column and its type, as id INTEGER", escaped(path))
         })?;
         Ok((name.trim_matches('"').to_owned(), declared.trim().to_owned()))
     };
     let columns = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#')).map(column);
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    ensure!(!columns.is_empty(), "{} names no column", path.display());
+    ensure!(!columns.is_empty(), "{} names no column", escaped(path));
     Ok(Types::Named(columns))
 }
 
@@ -241,70 +238,4 @@ fn choose(arguments: &ImportArgs) -> Choose {
 /// The file of rejected rows.
 fn rejects(arguments: &ImportArgs, table: &str) -> PathBuf {
     arguments.rejects.clone().unwrap_or_else(|| format!("{table}.rejects.csv").into())
-}
-
-/// The database that `--into` names.
-fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
-    let safety = match arguments.safety {
-        SafetyArg::None => Safety::None,
-        SafetyArg::ProcessCrash => Safety::ProcessCrash,
-        SafetyArg::PowerLoss => Safety::PowerLoss,
-    };
-    let into = &arguments.into;
-    // Written with one slash by mistake it is no file either: its name would hold the password.
-    let url = match is_address(into) {
-        true => {
-            let servers = Registry::load(&Home::find()?)?.servers();
-            // dyno import brings its own clients, and reaches no URL of another driver.
-            let url = ServerUrl::parse(into, &servers).and_then(|url| match url.driver {
-                Some(_) => Err(UrlError::Scheme),
-                None => Ok(url),
-            });
-            Some(url.context("--into").input()?)
-        }
-        false => None,
-    };
-    if arguments.connections.is_some()
-        && url.as_ref().is_none_or(|url| url.engine.speaks != Protocol::Postgres)
-    {
-        return Err(anyhow::anyhow!("--connections is for a new table of PostgreSQL")).input();
-    }
-    if let Some(url) = url {
-        dyno_lab::key::limit_core_dumps();
-        url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
-        let server = url.connection("").server;
-        return Ok(match url.engine.speaks {
-            Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
-            Protocol::MySql => Box::new(MySql::connect(&server)?),
-        });
-    }
-    let path = into.strip_prefix("sqlite:").unwrap_or(into);
-    // A slip in a URL, and not the name of a file.
-    let scheme = path.split_once(':').map_or("", |(scheme, _)| scheme);
-    if scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_lowercase()) && !Path::new(path).exists() {
-        return Err(anyhow::anyhow!(
-            "--into {scheme}:… is no database that dyno knows: name a file, a server (postgres://, mariadb://, mysql://), or \
-             write ./{path} for a file of this name"
-        ))
-        .input();
-    }
-    if path.is_empty() {
-        return Err(anyhow::anyhow!("--into names no database")).input();
-    }
-    let place = |path: &Path| std::path::absolute(path).ok();
-    let is_database = |rejects: &PathBuf| place(rejects) == place(path.as_ref());
-    if arguments.rejects.as_ref().is_some_and(is_database) {
-        return Err(anyhow::anyhow!(
-            "--rejects and --into name the same file, {path}: --rejects names another"
-        ))
-        .input();
-    }
-    Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
-}
-
-/// The number of connections that fill a new table: one more than there are processors, so that one which waits for the
-/// device leaves none of them idle. Where the server is elsewhere its processors are not known.
-fn connections(arguments: &ImportArgs) -> usize {
-    let here = || std::thread::available_parallelism().map_or(1, usize::from) + 1;
-    arguments.connections.map_or_else(|| here().min(MOST_CONNECTIONS), usize::from)
 }

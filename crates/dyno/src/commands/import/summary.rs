@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use dyno_import::{Column, Course, Merged, Plan, Report};
+use dyno_import::{Column, Course, Merged, Plan, Report, escaped};
 
 use super::rejects;
 use crate::cli::ImportArgs;
@@ -78,7 +78,7 @@ pub fn summary(report: &Report, read: &Read, arguments: &ImportArgs) -> String {
             1 => ("1 bad row was".to_owned(), "it is"),
             count => (format!("{count} bad rows were"), "they are"),
         };
-        let _ = writeln!(text, "{were} left out; {are} in {} with line and reason.", file.display());
+        let _ = writeln!(text, "{were} left out; {are} in {} with line and reason.", escaped(file));
     }
     text + &last_line(report, read)
 }

@@ -60,28 +60,17 @@ impl MySql {
             return Err(Interrupted.into());
         }
         let reached = self.reached(existing)?;
-        if existing == Existing::Replace {
-            self.check_same(&table.name)?;
-            self.check_referring(&table.name)?;
-        }
         rows.watch().doing("committing");
+        if existing == Existing::Replace {
+            return self.replace(&table.name, &statements, reached, || rows.seal());
+        }
         rows.seal()?;
-        self.commit(&statements.commit)?;
+        committed(&statements.commit, self.connection.rows(&statements.commit).map(drop))?;
         Ok(self.tidy(&statements.last, reached))
     }
 
-    fn commit(&self, sql: &str) -> Result<()> {
-        let outcome = self.connection.rows(sql).map(drop);
-        outcome.map_err(|error| match error.downcast_ref::<ServerError>() {
-            Some(server) if !CLIENT_ERRORS.contains(&server.number) => {
-                error.context(format!("cannot execute {}; nothing was loaded", shown(sql)))
-            }
-            _ => error.context(LOST),
-        })
-    }
-
     /// Executes the statements that follow the commit. If one fails, the rows stay, so the failure is a note.
-    fn tidy(&self, statements: &[String], mut reached: Reached) -> (Reached, Vec<String>) {
+    pub(super) fn tidy(&self, statements: &[String], mut reached: Reached) -> (Reached, Vec<String>) {
         let mut notes = Vec::new();
         for sql in statements {
             let Err(error) = self.connection.rows(sql) else { continue };
@@ -184,6 +173,16 @@ impl MySql {
             None => Reached { safety, by },
         })
     }
+}
+
+/// The outcome of the statement that commits, with what it means for the rows.
+pub(super) fn committed(sql: &str, outcome: Result<()>) -> Result<()> {
+    outcome.map_err(|error| match error.downcast_ref::<ServerError>() {
+        Some(server) if !CLIENT_ERRORS.contains(&server.number) => {
+            error.context(format!("cannot execute {}; nothing was loaded", shown(sql)))
+        }
+        _ => error.context(LOST),
+    })
 }
 
 fn explain(error: anyhow::Error) -> anyhow::Error {

@@ -6,6 +6,7 @@
 mod catalog;
 mod clean;
 mod load;
+mod replace;
 mod statements;
 
 use std::sync::Arc;
@@ -48,11 +49,14 @@ const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
+    server: Server,
     connection: Connection,
     /// Under which name a new table is loaded.
     staged: String,
     /// The columns of the existing table as they were when the import was planned.
     planned: Option<Vec<Column>>,
+    /// The parts of the existing table that would be lost then, sorted, if it is to be replaced.
+    lost: Vec<String>,
     /// True if the server syncs the files that list its tables; None if tables have no such files.
     sync_frm: Option<bool>,
     notes: Vec<String>,
@@ -73,7 +77,15 @@ impl MySql {
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
-        Ok(MySql { connection, staged: staged_name(), planned: None, sync_frm, notes: Vec::new() })
+        Ok(MySql {
+            server: server.clone(),
+            connection,
+            staged: staged_name(),
+            planned: None,
+            lost: Vec::new(),
+            sync_frm,
+            notes: Vec::new(),
+        })
     }
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
@@ -151,7 +163,10 @@ impl Target for MySql {
     }
 
     fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
-        Ok(said_losses(&catalog::losses(&self.connection, &table.name)?))
+        let losses = catalog::losses(&self.connection, &table.name)?;
+        self.lost = losses.clone();
+        self.lost.sort();
+        Ok(said_losses(&losses))
     }
 
     fn notes(&mut self) -> Vec<String> {
@@ -170,7 +185,7 @@ impl Target for MySql {
     fn statements(&self, table: &Table, existing: Existing) -> Vec<String> {
         let statements = self.plan(table, existing);
         let all = statements.before.into_iter().chain([statements.load]).chain(statements.after);
-        all.chain([statements.commit]).chain(statements.last).collect()
+        all.chain([statements.commit]).chain(statements.last).chain(statements.drop_old).collect()
     }
 
     fn reasons(&self, _table: &Table, _existing: Existing) -> Vec<String> {
@@ -190,7 +205,7 @@ impl Target for MySql {
     }
 
     fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
-        let Statements { before, after, commit, last, .. } = self.plan(table, existing);
+        let Statements { before, after, commit, last, drop_old, .. } = self.plan(table, existing);
         let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
         let into = if existing == Existing::Append { &table.name } else { &self.staged };
         minijinja::context! {
@@ -198,7 +213,7 @@ impl Target for MySql {
             before,
             into => quoted(into),
             quoted_columns => columns,
-            after => after.into_iter().chain([commit]).chain(last).collect::<Vec<_>>(),
+            after => after.into_iter().chain([commit]).chain(last).chain(drop_old).collect::<Vec<_>>(),
         }
     }
 

@@ -15,13 +15,15 @@ pub struct Statements {
     pub commit: String,
     /// Executed once the table is in its place.
     pub last: Vec<String>,
+    /// Drops the table that was replaced.
+    pub drop_old: Option<String>,
 }
 
 /// The statements of an import. A new table is loaded under the name `staged`. With `keeps_names` the server itself
 /// makes names of tables durable.
 pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: bool) -> Statements {
     let is_new = existing != Existing::Append;
-    let [old, witness] = ["old", "synced"].map(|what| quoted(&format!("{staged}_{what}")));
+    let (old, witness) = (quoted(&name_of_old(staged)), quoted(&format!("{staged}_synced")));
     let (name, staged) = (quoted(&table.name), quoted(staged));
     let is_merged = table.merge.is_some();
     let into = if is_new || is_merged { &staged } else { &name };
@@ -63,8 +65,13 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
         last.push(format!("DROP TABLE {witness}"));
     }
     last.extend(is_merged.then(|| format!("DROP TEMPORARY TABLE {staged}")));
-    last.extend((existing == Existing::Replace).then(|| format!("DROP TABLE {old}")));
-    Statements { before, load, after, commit, last }
+    let drop_old = (existing == Existing::Replace).then(|| format!("DROP TABLE {old}"));
+    Statements { before, load, after, commit, last, drop_old }
+}
+
+/// The name that the old table gets when the one loaded under the name `staged` takes its place.
+pub fn name_of_old(staged: &str) -> String {
+    format!("{staged}_old")
 }
 
 /// The statement that keeps others from changing a table until the transaction ends: it adds no row.

@@ -98,8 +98,7 @@ impl Postgres {
     /// Refuses a table that is not the one for which the import was planned.
     fn check_same(&self) -> Result<()> {
         let found = catalog::existing(&self.connection, &self.place)?;
-        let lost =
-            if self.lost.is_empty() { Vec::new() } else { catalog::losses(&self.connection, &self.place)? };
+        let lost = self.lost.as_ref().map(|_| catalog::losses(&self.connection, &self.place)).transpose()?;
         check_same(&self.place.table, found == self.planned && lost == self.lost)
     }
 

@@ -44,7 +44,7 @@ pub struct Postgres {
     /// The columns of the existing table as they were when the import was planned.
     planned: Option<Vec<Column>>,
     /// The parts of the existing table that would be lost then, if it is to be replaced.
-    lost: Vec<String>,
+    lost: Option<Vec<String>>,
     notes: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl Postgres {
             staged: staged_name(),
             place: Place::default(),
             planned: None,
-            lost: Vec::new(),
+            lost: None,
             notes: Vec::new(),
         })
     }
@@ -135,8 +135,9 @@ impl Target for Postgres {
     }
 
     fn losses(&mut self, _table: &Table) -> Result<Vec<String>> {
-        self.lost = catalog::losses(&self.connection, &self.place)?;
-        Ok(said_losses(&self.lost))
+        let losses = catalog::losses(&self.connection, &self.place)?;
+        self.lost = Some(losses.clone());
+        Ok(said_losses(&losses))
     }
 
     fn notes(&mut self) -> Vec<String> {

@@ -1,0 +1,145 @@
+//! The new table takes the place of the old one in MariaDB or MySQL, and no change that another program makes to the old
+//! one meanwhile is lost.
+//!
+//! MariaDB takes no RENAME from a connection that has locked tables, so three connections do it: one locks the old table, a
+//! second asks for the RENAME and waits for that lock, and the import's own compares the table with the plan. When the
+//! first lets go, the server executes the waiting RENAME before all statements that came later.
+
+use std::time::Duration;
+use std::{iter, thread};
+
+use anyhow::{Result, anyhow};
+use dyno_client::Sql;
+use dyno_client::mysql::{self, Connection, ServerError};
+
+use super::MySql;
+use super::catalog;
+use super::load::committed;
+use super::statements::{Statements, name_of_old, quoted};
+use crate::safety::Reached;
+use crate::server::common::STAGED;
+use crate::target::check_same;
+
+/// The interval between two looks whether the RENAME waits.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Seconds for which the RENAME waits for the lock, which is held while the table is compared.
+const PATIENCE: &str = "SET SESSION lock_wait_timeout = 60";
+
+/// Error: another program did not let go of the table.
+const LOCK_WAIT_TIMEOUT: u32 = 1205;
+
+/// The beginning of the name of a table that was replaced and is kept: no later import takes it for what a killed one left.
+const KEPT: &str = "dyno_replaced_";
+
+impl MySql {
+    /// Puts the new table in the place of the old one, after `seal`. The old one is dropped if it is still the one for
+    /// which the import was planned, and kept otherwise.
+    pub(super) fn replace(
+        &self,
+        table: &str,
+        statements: &Statements,
+        reached: Reached,
+        seal: impl FnOnce() -> Result<()>,
+    ) -> Result<(Reached, Vec<String>)> {
+        let mut notes = Vec::new();
+        match self.lock(table) {
+            Ok((holder, renamer)) => self.swap(table, &statements.commit, (holder, renamer), seal)?,
+            Err(error) if is_timeout(&error) => return Err(error),
+            Err(error) => {
+                self.check_unchanged(table)?;
+                notes.push(format!("The table {table} was replaced without locking it before: {error:#}."));
+                seal()?;
+                committed(&statements.commit, self.connection.rows(&statements.commit).map(drop))?;
+            }
+        }
+        let mut last = statements.last.clone();
+        if self.may_drop(table) {
+            last.extend(statements.drop_old.clone());
+        } else {
+            let (old, kept) = (name_of_old(&self.staged), self.staged.replacen(STAGED, KEPT, 1));
+            notes.push(format!(
+                "Another program changed the table {table} right before it was replaced, so it is kept as {kept}."
+            ));
+            last.push(format!("RENAME TABLE {} TO {}", quoted(&old), quoted(&kept)));
+        }
+        let (reached, failed) = self.tidy(&last, reached);
+        notes.extend(failed);
+        Ok((reached, notes))
+    }
+
+    /// Connects twice, and locks the table with the first connection: no other has an open transaction on it then, and none
+    /// can change it.
+    fn lock(&self, table: &str) -> Result<(Connection, Connection)> {
+        let connect = || -> Result<Connection> {
+            let connection = mysql::connect(self.connection.api(), &self.server, false)?;
+            let database = self.server.database.as_deref().unwrap_or_default();
+            connection.rows(&format!("USE {}", quoted(database)))?;
+            Ok(connection)
+        };
+        let (holder, renamer) = (connect()?, connect()?);
+        renamer.rows(PATIENCE)?;
+        holder.rows(&format!("LOCK TABLES {} WRITE", quoted(table)))?;
+        Ok((holder, renamer))
+    }
+
+    /// Has the RENAME wait, compares the table, and lets the RENAME go or ends it.
+    fn swap(
+        &self,
+        table: &str,
+        rename: &str,
+        (holder, renamer): (Connection, Connection),
+        seal: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let id = renamer.value("SELECT CONNECTION_ID()")?.unwrap_or_default();
+        let waiting = format!(
+            "SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'Waiting for table metadata lock'"
+        );
+        thread::scope(|scope| {
+            let renaming = scope.spawn(move || renamer.rows(rename).map(drop));
+            let waits = || Ok::<_, anyhow::Error>(self.connection.value(&waiting)?.is_some());
+            let looks = iter::repeat_with(waits).take_while(|_| !renaming.is_finished());
+            let looked =
+                looks.inspect(|_| thread::sleep(LOOK)).find(|is_waiting| !matches!(is_waiting, Ok(false)));
+            let agreed = looked.transpose().and_then(|_| self.check_unchanged(table)).and_then(|()| seal());
+            if agreed.is_err() {
+                // If the server does not end it, it ends when its patience does, before the table is unlocked.
+                let _ = self.connection.rows(&format!("KILL QUERY {id}"));
+            } else {
+                drop(holder);
+            }
+            let renamed =
+                renaming.join().unwrap_or_else(|_| Err(anyhow!("the thread of the RENAME panicked")));
+            agreed?;
+            committed(rename, renamed)
+        })
+    }
+
+    /// Refuses to replace a table that is not the one for which the import was planned, or to which others refer.
+    fn check_unchanged(&self, table: &str) -> Result<()> {
+        check_same(table, self.is_as_planned(table, table)?)?;
+        self.check_referring(table)
+    }
+
+    /// True if the table now called `name` has the columns, keys and triggers of the one for which the import was planned. A
+    /// server names what was not named after its table, and renames it with the table.
+    fn is_as_planned(&self, name: &str, table: &str) -> Result<bool> {
+        let losses = catalog::losses(&self.connection, name)?;
+        let mut losses: Vec<String> = losses.iter().map(|loss| loss.replace(name, table)).collect();
+        losses.sort();
+        Ok(catalog::existing(&self.connection, name)? == self.planned && losses == self.lost)
+    }
+
+    /// True if nothing is lost with the table that was moved away.
+    fn may_drop(&self, table: &str) -> bool {
+        let old = name_of_old(&self.staged);
+        let is_free = || -> Result<bool> {
+            Ok(self.is_as_planned(&old, table)? && catalog::referring(&self.connection, &old)?.is_empty())
+        };
+        is_free().unwrap_or(false)
+    }
+}
+
+fn is_timeout(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ServerError>().is_some_and(|server| server.number == LOCK_WAIT_TIMEOUT)
+}
