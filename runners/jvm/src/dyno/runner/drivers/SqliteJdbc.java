@@ -76,6 +76,8 @@ final class SqliteJdbc extends Jdbc {
         Map<String, Object> build = new LinkedHashMap<>();
         build.put("source_id", List.of(version[1]));
         build.put("compile_options", options);
+        String library = System.getProperty("org.sqlite.lib.path") + "/" + System.getProperty("org.sqlite.lib.name");
+        build.put("library", List.of(library));
         List<Object> settings = List.of();
         return new Identity(
                 (String) version[0], "sqlite-jdbc " + SQLiteJDBCLoader.getVersion(), build, settings,
