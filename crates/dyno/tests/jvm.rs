@@ -88,6 +88,23 @@ fn what_an_engine_survives_follows_from_the_settings_that_it_reports() {
     assert_eq!(levels, ["none", "process-crash", "none", "process-crash", "process-crash", "process-crash"]);
 }
 
+/// The engine's file is its archive, and that of sqlite-jdbc the library in C: not the Java machine.
+#[test]
+fn an_engine_in_java_is_identified_by_its_archive() {
+    let Some(place) = ENGINES.place() else { return };
+    place
+        .dyno("run speedtest --scale 0.02 --only 1 --trials 1 --quiet --with h2,derby,sqlite/sqlite-jdbc")
+        .exits(0);
+    let run = place.run_file();
+    let of = |contender: usize, what: &str| run["contenders"][contender]["executed"][what]["sha256"].clone();
+    let checksums = include_str!("../../../runners/jvm/checksums");
+    for (contender, archive) in [(0, "h2-"), (1, "derby-")] {
+        let line = checksums.lines().find(|line| line.contains(&format!("  {archive}"))).unwrap();
+        assert_eq!(of(contender, "engine"), line.split(' ').next().unwrap());
+    }
+    assert!(of(2, "engine").is_string() && of(2, "engine") != of(2, "runner"));
+}
+
 #[test]
 fn profiles_keep_the_protocol_in_what_they_differ() {
     let Some(place) = JVM.place() else { return };

@@ -32,7 +32,8 @@ pub fn of_this_program() -> Option<Content> {
 pub struct Mapped {
     /// Its program; none where the kernel does not show it.
     pub program: Option<PathBuf>,
-    /// All of them, the program among them, as the kernel names them; empty of a process that had ended.
+    /// All of them, the program among them, as the kernel names them, and the archives of Java that it had open; empty
+    /// of a process that had ended.
     files: Vec<String>,
     /// The start of the process in the form of file stamps: seconds and nanoseconds.
     began: (i64, i64),
@@ -46,7 +47,8 @@ impl Mapped {
         let began = (since.as_secs().cast_signed(), i64::from(since.subsec_nanos()));
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let program = fs::read_link(format!("/proc/{process}/exe")).ok();
-        Mapped { program, files: code(&maps), began }
+        let files = [code(&maps), archives(process)].concat();
+        Mapped { program, files, began }
     }
 
     /// True if a file was mapped, by its path without links.
@@ -87,6 +89,13 @@ fn code(maps: &str) -> Vec<String> {
         }
     }
     files
+}
+
+/// The archives that a process has open: a Java machine reads the code that it executes from them, and maps none of it.
+fn archives(process: u32) -> Vec<String> {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let names = open.filter_map(|file| fs::read_link(file.path()).ok()?.into_os_string().into_string().ok());
+    names.filter(|name| name.strip_suffix(GONE).unwrap_or(name).ends_with(".jar")).collect()
 }
 
 /// The kernel writes a line break in a name as `\012`.

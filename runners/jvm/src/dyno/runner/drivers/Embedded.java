@@ -115,7 +115,7 @@ abstract class Embedded extends Jdbc {
             }
         }
         String version = version();
-        return new Identity(version, job.engine() + " " + version, Map.of(), settings, List.of());
+        return new Identity(version, job.engine() + " " + version, Map.of("library", List.of(archive())), settings, List.of());
     }
 
     private String inForce(String name) throws SQLException {

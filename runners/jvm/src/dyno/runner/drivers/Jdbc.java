@@ -6,6 +6,8 @@ import dyno.runner.Job;
 import dyno.runner.Load;
 import dyno.runner.RowFile;
 import dyno.runner.Statements;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -57,6 +59,15 @@ abstract class Jdbc implements Driver {
      *  driver has no call for that. */
     boolean keep(Connection opened, boolean isPrepared) throws SQLException {
         return false;
+    }
+
+    /** The archive of the driver, which is that of an engine in Java as well. */
+    final String archive() {
+        try {
+            return Path.of(connection.getClass().getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        } catch (URISyntaxException error) {
+            throw new Failure("the archive of the driver has no name: " + error.getMessage());
+        }
     }
 
     /** Opens the connection of the trial, with the settings. */

@@ -73,7 +73,7 @@ abstract class ServerJdbc extends Jdbc {
             made = true;
         }
         begin();
-        Map<String, Object> build = Map.of("encryption", List.of(encryption()));
+        Map<String, Object> build = Map.of("encryption", List.of(encryption()), "library", List.of(archive()));
         return new Identity(
                 "", driverVersion(), build, List.of(), listed.readBack(connection, job.readBack()));
     }
