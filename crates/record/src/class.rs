@@ -14,6 +14,9 @@
 //! has a test which contenders cut into commits as their settings say. Where statements say BEGIN and COMMIT
 //! themselves, all contenders commit alike.
 //!
+//! Nodes of a cluster that are far from each other wait longer for each other, so the delay that dyno adds between them
+//! is the same within a class.
+//!
 //! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as
 //! they come, or by their manuals.
 //!
@@ -42,6 +45,9 @@ pub struct Class {
     /// The number of nodes that may be lost for good; 0 of a database that is no cluster.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nodes_lost: u32,
+    /// The nanoseconds that dyno adds to each round trip between two nodes; absent where it adds none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_delay_ns: Option<u64>,
     /// The isolation between transactions; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
@@ -112,6 +118,7 @@ impl Run {
             consistent,
             hole: safety.hole,
             nodes_lost: safety.nodes.map_or(0, |nodes| nodes.lost),
+            node_delay_ns: contender.cluster.and_then(|cluster| cluster.node_delay_ns),
             isolation,
             load: self.load(),
             processes: contender.processes && has_clients(self),
@@ -134,7 +141,7 @@ impl Run {
         }
         classes.sort_by_key(|(class, _)| {
             let safety = Reverse((class.level, class.consistent != Some(false), class.nodes_lost));
-            let work = (class.processes, class.commits, class.tuning, class.cache);
+            let work = (class.node_delay_ns, class.processes, class.commits, class.tuning, class.cache);
             (safety, class.hole, Reverse(class.isolation), work)
         });
         classes

@@ -64,6 +64,10 @@ fn unequal_mark(verdict: &Verdict) -> Option<String> {
             differ(|one, other| one.load != other.load),
             format!("its operations arrive in another way than those of {label}"),
         ),
+        (
+            differ(|one, other| one.node_delay_ns != other.node_delay_ns),
+            format!("the delay between its nodes is not that of {label}"),
+        ),
         (differ(|one, other| one.cache != other.cache), format!("has a cache of another size than {label}")),
         (
             differ(|one, other| one.tuning != other.tuning),

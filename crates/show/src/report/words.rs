@@ -4,7 +4,7 @@ use dyno_record::{CacheClass, Class, Commits, ContenderRecord, Hole, Level, Tuni
 use dyno_verdict::AddedTime;
 use dyno_verdict::statistics::{Interval, Ratio};
 
-use crate::units::{bytes as bytes_text, whole};
+use crate::units::{bytes as bytes_text, duration, whole};
 use crate::{figure, headings};
 use crate::{ratio, significant};
 
@@ -50,6 +50,7 @@ fn nodes(lost: u32) -> String {
 /// The properties of a class's contenders besides their safety and the size of their commits.
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
+    let delay = class.node_delay_ns.map(|delay| format!("{} between nodes", duration(delay as f64)));
     let processes = class.processes.then(|| "clients that are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of their own".to_owned(),
@@ -60,7 +61,7 @@ fn in_common(class: &Class) -> Vec<String> {
         Tuning::Tuned => "the options that their manuals advise".to_owned(),
         Tuning::Own => "options that you named".to_owned(),
     });
-    [isolation, processes, cache, tuning].into_iter().flatten().collect()
+    [isolation, delay, processes, cache, tuning].into_iter().flatten().collect()
 }
 
 /// The sizes of caches that are alike: `64.0 MiB to 128 MiB`.
@@ -85,6 +86,7 @@ pub(crate) fn class(class: &Class) -> String {
     };
     let lost = (class.nodes_lost > 0).then(|| format!("and the loss of {}", nodes(class.nodes_lost)));
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
+    let delay = class.node_delay_ns.map(|delay| format!("{} between nodes", duration(delay as f64)));
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of its own".to_owned(),
@@ -92,7 +94,7 @@ pub(crate) fn class(class: &Class) -> String {
     });
     let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());
     let commits = class.commits.map(headings::commit_size);
-    let parts = [Some(level.to_owned()), lost, isolation, processes, commits, tuning, cache];
+    let parts = [Some(level.to_owned()), lost, isolation, delay, processes, commits, tuning, cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -207,6 +209,7 @@ mod tests {
             consistent: None,
             hole: None,
             nodes_lost: 0,
+            node_delay_ns: None,
             isolation: None,
             load: None,
             processes: false,
