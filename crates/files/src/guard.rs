@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
-use crate::owner::{is_open, is_own, is_sticky, user_name};
+use crate::owner::{is_open, is_own, is_sticky, is_trusted, user_name};
 use crate::walk::{Part, Walk};
 
 /// Checks that only root and the user who runs dyno can change what a path leads to: all folders on the way belong to
@@ -16,12 +16,30 @@ use crate::walk::{Part, Walk};
 /// # Errors
 /// Another user can change it; with the folder or the link. Or it is no folder, or cannot be looked at.
 pub fn check_guarded(path: &Path) -> Result<()> {
+    check(path, is_own, |walk, found| !walk.is_over() && is_sticky(found))
+}
+
+/// Checks that no user but root, the one who runs dyno and the one who has `sudo` run it can exchange a folder that dyno
+/// makes in the folder of a path: the rule of [`check_guarded`], and the last folder may be one such as `/tmp`, too.
+///
+/// # Errors
+/// As for [`check_guarded`].
+pub fn check_lasting(path: &Path) -> Result<()> {
+    check(path, is_trusted, |_, found| is_sticky(found))
+}
+
+/// Walks along a path. Others may write to those folders on it that `may_write` accepts.
+fn check(path: &Path, is_trusted: fn(u32) -> bool, may_write: fn(&Walk, &Metadata) -> bool) -> Result<()> {
     ensure!(path.is_absolute(), "{} is no absolute path", path.display());
+    let check_owner = |shown: &Path, found: &Metadata| -> Result<()> {
+        ensure!(is_trusted(found.uid()), "{} belongs to {}", shown.display(), user_name(found.uid()));
+        Ok(())
+    };
     let mut walk = Walk::begin(path)?;
     loop {
         let (path, found) = (walk.folder.path(), walk.folder.about()?);
         check_owner(path, &found)?;
-        let can_others = is_open(&found) && (walk.is_over() || !is_sticky(&found));
+        let can_others = is_open(&found) && !may_write(&walk, &found);
         ensure!(!can_others, "other users can write to {}", path.display());
         match walk.step()? {
             None | Some(Part::Missing(_)) => return Ok(()),
@@ -35,11 +53,6 @@ pub fn check_guarded(path: &Path) -> Result<()> {
             }
         }
     }
-}
-
-fn check_owner(shown: &Path, found: &Metadata) -> Result<()> {
-    ensure!(is_own(found.uid()), "{} belongs to {}", shown.display(), user_name(found.uid()));
-    Ok(())
 }
 
 #[cfg(test)]
@@ -72,6 +85,10 @@ mod tests {
         mode(0o1777);
         check_guarded(&path("around/inner")).unwrap();
         assert!(fault(&path("around")).contains("other users can write"));
+        check_lasting(&path("around")).unwrap();
+        mode(0o777);
+        assert!(check_lasting(&path("around")).is_err());
+        mode(0o1777);
         fs::write(path("file"), "").unwrap();
         assert!(fault(&path("file")).contains("is no folder"));
         assert!(fault(Path::new("around")).contains("absolute"));

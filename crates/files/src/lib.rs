@@ -17,7 +17,7 @@ mod read;
 mod walk;
 
 pub use build_folder::BuildFolder;
-pub use guard::check_guarded;
+pub use guard::{check_guarded, check_lasting};
 pub use held::{Found, HeldFolder, writable};
 pub use notice::{notice, notices_to};
 pub use output::Output;

@@ -11,20 +11,18 @@ mod sweep;
 
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dyno_files::{is_open, is_trusted, notice, user_name};
+use dyno_files::check_lasting;
 use nix::unistd::Uid;
 use tempfile::TempDir;
 
 pub(crate) use mounted::note as note_mount;
 pub use sweep::sweep;
 
-/// The bit of a folder, such as `/tmp`, in which users cannot move what others have there.
-const STICKY: u32 = 0o1000;
 /// The beginning of the name of every folder of dyno's in a folder for temporary files.
 pub const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
@@ -46,7 +44,7 @@ impl Scratch {
     /// Makes a folder within `parent` and removes those that dead runs left there.
     ///
     /// # Errors
-    /// `parent` is missing, or no folder can be made there.
+    /// `parent` is missing, no folder can be made there, or dyno is root and another user could exchange that folder.
     pub fn create(parent: &Path) -> Result<Scratch> {
         Scratch::create_or(parent, "choose another with --dir")
     }
@@ -57,8 +55,8 @@ impl Scratch {
     /// As for [`Scratch::create`].
     pub fn create_or(parent: &Path, advice: &str) -> Result<Scratch> {
         let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
+        check_place(parent).with_context(context)?;
         sweep(parent);
-        warn_root(parent, advice);
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
         let unnamed = folder.path().join("lock.new");
@@ -108,20 +106,14 @@ pub fn default_parent() -> PathBuf {
     }
 }
 
-/// Says to root that another user could move the run's folder away while dyno writes there, and have root write
-/// elsewhere. It is said and not refused: in a container, folders of the machine often belong to another number.
-fn warn_root(parent: &Path, advice: &str) {
-    let Ok(found) = fs::metadata(parent) else { return };
-    let is_moved_by_all = is_open(&found) && found.mode() & STICKY == 0;
-    let who = match is_trusted(found.uid()) {
-        false => format!("belongs to {}", user_name(found.uid())),
-        true if is_moved_by_all => "can be written to by other users".to_owned(),
-        true => return,
-    };
-    if Uid::effective().is_root() {
-        let parent = parent.display();
-        notice(&format!("{parent} {who}, who could lead what root writes there elsewhere; {advice}"));
+/// Refuses, as root, a folder in which another user could put another one in the place of the run's while dyno and its
+/// engines work there by path, and have root write elsewhere.
+fn check_place(parent: &Path) -> Result<()> {
+    if !Uid::effective().is_root() {
+        return Ok(());
     }
+    // The engines' processes reach it by its whole path.
+    check_lasting(&std::path::absolute(parent)?).context("another user could have root write elsewhere")
 }
 
 /// Makes folders that only their owner may enter.
@@ -133,7 +125,7 @@ fn closed(prefix: &str) -> tempfile::Builder<'_, 'static> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{chown, symlink};
+    use std::os::unix::fs::{chown, lchown, symlink};
 
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
@@ -228,6 +220,32 @@ mod tests {
         chown(parent.path().join("dyno-scratch-lock").join(LOCK), Some(65534), None).unwrap();
         sweep(parent.path());
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn root_makes_no_folder_where_another_user_could_exchange_it() {
+        if !Uid::effective().is_root() {
+            return eprintln!("not run: another user's folder needs root");
+        }
+        let parent = tempfile::tempdir().unwrap();
+        let (theirs, within) = (parent.path().join("theirs"), parent.path().join("theirs/ours"));
+        fs::create_dir_all(&within).unwrap();
+        symlink(parent.path(), parent.path().join("link")).unwrap();
+        lchown(parent.path().join("link"), Some(65534), None).unwrap();
+        let said = |place: &Path| format!("{:#}", Scratch::create(place).unwrap_err());
+        assert!(said(&parent.path().join("link")).contains("link belongs to the user"));
+        chown(&theirs, Some(65534), None).unwrap();
+        for place in [&theirs, &within] {
+            let said = said(place);
+            assert!(said.contains("could have root write elsewhere") && said.contains("--dir"), "{said}");
+            assert!(said.contains(&format!("{} belongs to the user", theirs.display())), "{said}");
+        }
+        chown(&theirs, Some(0), None).unwrap();
+        fs::set_permissions(&theirs, Permissions::from_mode(0o777)).unwrap();
+        assert!(said(&within).contains("other users can write to"));
+        fs::set_permissions(&theirs, Permissions::from_mode(0o1777)).unwrap();
+        Scratch::create(&theirs).unwrap();
+        Scratch::create(&within).unwrap();
     }
 
     #[test]

@@ -102,9 +102,8 @@ impl ProofContext {
             check_owners(tree, subject.accounts())?;
         }
         let stand = self.stand(&content)?;
-        check_entries(&HeldFolder::open(stand.folder())?, Path::new(""))?;
         errors::make_room(stand.folder());
-        let found = subject.check(stand.folder())?;
+        let found = subject.check_accepted(stand.folder(), &accept)?;
         stand.end()?;
         if let Some(why) = found.late {
             bail!("the data could not be looked at: {why}; give it more time by --timeout");
@@ -125,6 +124,11 @@ fn check_owners(tree: &Tree, accounts: Option<Vec<Uid>>) -> Result<()> {
             dyno_files::user_name(owner)
         ),
     }
+}
+
+/// Accepts a folder in which no link and no device leads out.
+fn accept(folder: &Path) -> Result<()> {
+    check_entries(&HeldFolder::open(folder)?, Path::new(""))
 }
 
 /// Refuses what would lead an engine out of the folder in which it works, as root perhaps.
@@ -159,12 +163,16 @@ fn stays_within(to: &Path, folder: &Path) -> bool {
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::time::Duration;
 
+    use dyno_lab::file_system::Mounted;
+    use dyno_launch::Interrupts;
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
 
     use super::*;
     use crate::disk::files::System;
+    use crate::subject::{Encrypted, Program};
 
     const DISKS: StorageKind = StorageKind::Disk(System::Ext4);
     const NOBODY: u32 = 65534;
@@ -239,6 +247,24 @@ mod tests {
     }
 
     #[test]
+    fn links_in_encrypted_evidence_are_refused_once_they_are_in_the_clear() {
+        let place = tempfile::tempdir().unwrap();
+        let key = dyno_lab::key::obtain(None).unwrap();
+        let placement = dyno_lab::placement::choose(None, None).unwrap();
+        match Mounted::new(place.path(), &key, &placement) {
+            Ok(mounted) => symlink("/etc/passwd", mounted.clear().join("data")).unwrap(),
+            Err(error) => return eprintln!("not run: {error:#}"),
+        }
+        accept(place.path()).unwrap();
+        let (patience, interrupts) = (Duration::from_secs(60), Interrupts::default());
+        let inner =
+            Program { command: String::new(), check: "cat {dir}/data".to_owned(), patience, interrupts };
+        let subject = Encrypted { inner: Box::new(inner), key, placement };
+        let checked = said(subject.check_accepted(place.path(), &accept));
+        assert!(checked.starts_with("data is a link to /etc/passwd, outside of what was kept"), "{checked}");
+    }
+
+    #[test]
     fn links_that_lead_out_of_evidence_are_refused() {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir_all(place.path().join("one/two")).unwrap();
@@ -255,7 +281,7 @@ mod tests {
         ] {
             let _ = fs::remove_file(&link);
             symlink(to, &link).unwrap();
-            let checked = said(check_entries(&HeldFolder::open(place.path()).unwrap(), Path::new("")));
+            let checked = said(accept(place.path()));
             assert_eq!(checked.starts_with("one/two/link is a link to"), is_refused, "{to}: {checked}");
         }
     }

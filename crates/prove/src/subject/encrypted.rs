@@ -51,6 +51,15 @@ impl Subject for Encrypted {
         }
     }
 
+    fn check_accepted(&self, folder: &Path, accept: &dyn Fn(&Path) -> Result<()>) -> Result<Contents> {
+        accept(folder)?;
+        match self.open(folder) {
+            // Where a link leads is encrypted in the folder below.
+            Ok(mounted) => self.inner.check_accepted(mounted.clear(), accept),
+            Err(error) => Ok(Contents::reported(format!("{error:#}"))),
+        }
+    }
+
     fn before(&self) -> Option<u64> {
         self.inner.before()
     }

@@ -112,6 +112,16 @@ pub trait Subject {
     /// It cannot be looked at, for reasons that are not the folder's; or dyno is asked to stop.
     fn check(&self, folder: &Path) -> Result<Contents>;
 
+    /// The same where another user may have put together what is there: `accept` refuses what may not be followed, in the
+    /// folder and in each in which a subject shows its files in the clear.
+    ///
+    /// # Errors
+    /// As for [`Subject::check`], or something is refused.
+    fn check_accepted(&self, folder: &Path, accept: &dyn Fn(&Path) -> Result<()>) -> Result<Contents> {
+        accept(folder)?;
+        self.check(folder)
+    }
+
     /// The commit that was there before the work began; none if nothing was.
     fn before(&self) -> Option<u64>;
 
