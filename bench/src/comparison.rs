@@ -36,7 +36,7 @@ pub struct Comparison {
     /// The rows that are loaded; none where the suite is measured.
     pub load: Option<Load>,
     /// True if the engine is a server, which shares a processor with its client.
-    pub server: bool,
+    pub is_server: bool,
     /// For each test and round dyno's and C's nanoseconds, or none where either was disturbed.
     pub pairs: Vec<Vec<Option<(f64, f64)>>>,
     /// The same for their CPU time.
@@ -59,7 +59,7 @@ impl Comparison {
     pub fn add(&mut self, dyno: &[Time], reference: &[Time]) {
         for (test, (dyno, reference)) in dyno.iter().zip(reference).enumerate() {
             // A client waits for the processor while its server uses it, and that is no disturbance.
-            let disturbed = !self.server && (dyno.is_disturbed() || reference.is_disturbed());
+            let disturbed = !self.is_server && (dyno.is_disturbed() || reference.is_disturbed());
             let pair = |figure: fn(&Time) -> u64| {
                 (!disturbed).then_some((figure(dyno) as f64, figure(reference) as f64))
             };

@@ -46,7 +46,7 @@ struct Arguments {
     /// Undisturbed pairs wanted of every test; one more round goes before them to warm up.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// The only work to measure: speedtest, rows, loads or kv.
+    /// The only work to measure: speedtest, rows, loads, kv or scan.
     #[arg(long)]
     only: Option<String>,
     /// The contenders to compare with C, where they are not the usual ones of the work.
@@ -67,7 +67,7 @@ struct Arguments {
     /// The priority to run at, as for `dyno run`.
     #[arg(long, allow_negative_numbers = true)]
     nice: Option<i32>,
-    /// Seed of the lots and of the intervals.
+    /// The seed of random orders and of the intervals.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -124,7 +124,7 @@ fn measure(measured: &Measured, arguments: &Arguments, placement: Placement) -> 
     }
     let mut missed = false;
     for comparison in &session.comparisons {
-        let compare = if comparison.server { clients::compare } else { table::compare };
+        let compare = if comparison.is_server { clients::compare } else { table::compare };
         let (text, verdict) = compare(comparison, &session.titles());
         println!("{text}");
         missed |= verdict.is_missed();

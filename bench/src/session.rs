@@ -234,7 +234,7 @@ fn comparisons(contenders: &[Contender], tests: usize, measured: &Measured) -> V
             contender: place,
             label: contender.label.clone(),
             load,
-            server: contender.engine.is_server(),
+            is_server: contender.engine.is_server(),
             pairs: vec![Vec::new(); tests],
             cpu: vec![Vec::new(); tests],
         })

@@ -21,7 +21,8 @@ use crate::subject::data;
 /// The program, which PostgreSQL brings.
 const RECEIVER: &str = "pg_receivewal";
 /// The number of receivers that the leader takes for replicas.
-const RECEIVING: &str = "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'pg_receivewal' AND state = 'streaming'";
+const RECEIVING: &str = "SELECT count(*) FROM pg_stat_replication \
+                         WHERE application_name = 'pg_receivewal' AND state = 'streaming'";
 /// The interval between two looks at it.
 const STEP: Duration = Duration::from_millis(20);
 

@@ -86,10 +86,14 @@ fn section<'a>(
     subject: &'a ClusterSubject,
     judged: &ClusterJudgement,
 ) -> SubjectSection<'a> {
+    let charts = subject.tries.iter().enumerate().map(|(place, tried)| {
+        let before = subject.tries[..place].iter().filter(|other| other.fault == tried.fault);
+        TryChart::new(before.count(), tried)
+    });
     SubjectSection {
         name: name(subject),
         version: subject.hello.as_ref().map(|hello| hello.engine_version.as_str()),
-        charts: subject.tries.iter().enumerate().map(|(place, tried)| TryChart::new(place, tried)).collect(),
+        charts: charts.collect(),
         lines: sentences::of(verdict, subject, judged),
     }
 }

@@ -59,7 +59,7 @@ struct Tick {
 }
 
 impl TryChart {
-    /// Draws a try; `place` counts those of a contender from zero.
+    /// Draws a try; `place` counts those of a contender by this fault from zero.
     pub fn new(place: usize, tried: &FaultTry) -> TryChart {
         let scale = Scale { end_ms: tried.end_ms.max(1) as f64, at_ms: tried.at_ms as f64 };
         let (bars, most) = bars(tried, scale);

@@ -13,7 +13,7 @@ use nix::libc;
 use super::namespace::Namespace;
 
 /// The file by which the kernel makes such devices.
-const MAKER: &str = "/dev/net/tun";
+pub(super) const MAKER: &str = "/dev/net/tun";
 /// A device with whole Ethernet frames, before each of which stands what its sender left to the network card.
 const FLAGS: libc::c_int = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
 /// The work that senders leave to the card, as on a veth: checksums, and cutting a long segment into frames.
@@ -32,7 +32,10 @@ impl Tap {
         let name = name.to_owned();
         let made = namespace.within(move || make(&name))?;
         made.map(Tap).with_context(|| {
-            format!("cannot make a network device by {MAKER}, as a delay between nodes needs it (Linux: modprobe tun)")
+            format!(
+                "a delay between nodes needs {MAKER}, by which dyno cannot make a network device here: load the module \
+                 (modprobe tun), or give the container this device"
+            )
         })
     }
 

@@ -24,12 +24,12 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         details: "Probes",
         header: header.collect(),
         rows: table::rows(verdict),
-        notes: verdict.views.probes.iter().flat_map(|probed| shown(verdict, probed)).collect(),
+        notes: verdict.views.probes.iter().flat_map(|probed| anomaly_notes(verdict, probed)).collect(),
     }]
 }
 
 /// A note for each anomaly that was seen: the contender, the anomaly, and the transactions that show it.
-fn shown(verdict: &Verdict, probed: &Probed) -> Vec<String> {
+fn anomaly_notes(verdict: &Verdict, probed: &Probed) -> Vec<String> {
     let label = verdict.label(probed.contender);
     let seen = probed.probes.iter().flat_map(|probe| &probe.seen);
     seen.map(|seen| format!("{label}, {}: {}.", seen.anomaly.name(), seen.shows)).collect()

@@ -4,17 +4,23 @@ use std::io::{ErrorKind, Read, Write};
 use std::iter;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::ops::Range;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use dyno_record::Reach;
 
+use super::super::tap::MAKER;
 use super::*;
 
 const PORT: u16 = 4567;
 
 /// A network of two nodes, if this user and this kernel can make it.
 fn network(node_delay_ns: Option<u64>) -> Option<ClusterNetwork> {
+    if node_delay_ns.is_some() && !Path::new(MAKER).exists() {
+        eprintln!("not run: there is no {MAKER} here");
+        return None;
+    }
     let made = ClusterNetwork::new(ClusterShape { nodes: 2, reach: Reach::First, node_delay_ns });
     match made {
         Ok(network) => Some(network),
