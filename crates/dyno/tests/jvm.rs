@@ -11,15 +11,25 @@ const JVM: Drivers = Drivers {
         (
             "postgres",
             "postgres/pgjdbc postgres/pgjdbc+rewrite postgres/pgjdbc+batch postgres/pgjdbc+insert \
-             postgres/jooq postgres/jooq+insert postgres/hibernate postgres/hibernate+insert",
+             postgres/jooq postgres/jooq+insert",
         ),
         (
             "mariadb",
             "mariadb/mariadb-java-client mariadb/mariadb-java-client+batch mariadb/mariadb-java-client+insert \
              mariadb/mysql-connector-j mariadb/mysql-connector-j+batch mariadb/mysql-connector-j+insert \
-             mariadb/jooq mariadb/jooq+insert mariadb/hibernate mariadb/hibernate+insert",
+             mariadb/jooq mariadb/jooq+insert",
         ),
     ],
+};
+
+/// Hibernate, which takes seconds of processor time to start.
+const HIBERNATE: Drivers = Drivers {
+    embedded: "",
+    servers: &[
+        ("postgres", "postgres/hibernate postgres/hibernate+insert"),
+        ("mariadb", "mariadb/hibernate mariadb/hibernate+insert"),
+    ],
+    ..JVM
 };
 
 /// The engines that are written in Java.
@@ -29,6 +39,14 @@ const ENGINES: Drivers =
 #[test]
 fn the_drivers_keep_the_protocol() {
     JVM.keep_the_protocol("null/jvm");
+}
+
+#[test]
+#[ignore = "make soak: minutes of starting Hibernate"]
+fn hibernate_keeps_the_protocol_and_what_it_stores() {
+    HIBERNATE.keep_the_protocol("null/jvm");
+    HIBERNATE.store_the_same_rows();
+    HIBERNATE.keep_the_invariants();
 }
 
 #[test]
