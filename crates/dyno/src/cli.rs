@@ -76,7 +76,7 @@ Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defa
 Exit codes:
   0    dyno did all of it
   1    compare, run --gate: something exceeds a limit, or no longer works;
-       prove --command: your program lost a commit, failed or did not end
+       prove --command: your program lost a commit, acknowledged none, failed or did not end
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, an answer was wrong, rows were rejected, or dyno refused a run file; dyno
        did the rest and shows it

@@ -12,8 +12,10 @@ use serde::Deserialize;
 use super::cache::CacheKnob;
 use super::cluster::ClusterStart;
 use super::encryption::{Encryption, all_asked};
+use super::file_system;
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Rule, RuleFacts, safety};
+use super::own_settings;
 use super::profile::Profile;
 use super::server::{Protocol, ServerEngine, Url};
 use super::settings::{SettingDifference, ValueNames, differences, is_name, parse_setting};
@@ -22,21 +24,10 @@ use super::start::Start;
 use super::tuned::Tuned;
 use super::upkeep::Upkeep;
 
-/// The settings that dyno takes itself.
-const COMMON_SETTINGS: [&str; 12] = [
-    "per_commit",
-    "index",
-    "primary_key",
-    "slowdown",
-    "turns",
-    "processes",
-    "client_threads",
-    "file_system",
-    "tuning",
-    "nodes",
-    "reach",
-    "node_delay",
-];
+/// The names of the settings that dyno takes itself, for all engines.
+fn common_settings() -> impl Iterator<Item = &'static str> {
+    own_settings::NAMES.into_iter().chain([file_system::SETTING])
+}
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -187,7 +178,7 @@ impl Engine {
             .chain(of_tuned)
             .filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
         let cache = self.cache.iter().map(|knob| knob.setting.clone());
-        names.chain(cache).chain(COMMON_SETTINGS.map(str::to_owned)).collect()
+        names.chain(cache).chain(common_settings().map(str::to_owned)).collect()
     }
 
     /// True if a setting is that of the size of its cache.
@@ -201,7 +192,7 @@ impl Engine {
         let is_rule = |condition: &String| condition.split_once('=').is_some_and(|(known, _)| known == name);
         let is_cipher = self.encryption.as_ref().is_some_and(|encryption| encryption.concerns(name));
         let is_safety = self.rules.iter().flat_map(|rule| &rule.when).any(is_rule);
-        !(self.is_cache(name) || is_cipher || is_safety || COMMON_SETTINGS.contains(&name))
+        !(self.is_cache(name) || is_cipher || is_safety || common_settings().any(|known| known == name))
     }
 
     /// The condition because of which a contender with these settings has only one client; `None` if it may have many.

@@ -5,7 +5,7 @@ use dyno_protocol::Setting;
 use dyno_record::{Hole, Level, Safety, Standing};
 
 /// The setting that names one.
-const SETTING: &str = "file_system";
+pub const SETTING: &str = "file_system";
 const GOCRYPTFS: &str = "gocryptfs";
 /// The caveat for every level of data on it.
 const CAVEAT: &str = "gocryptfs writes a block of 4 KiB anew where it lies, and cannot read one of which a power cut let only a part be written: after such cuts `dyno prove` found databases that did not open, and commits gone (docs/proofs.md); a device that never writes half a block does not close this, since each lies across two blocks of the disk";

@@ -39,8 +39,8 @@ const NODE_DELAY: &str = "node_delay";
 /// The standard of tuning: `default` or `tuned`.
 const TUNING: &str = "tuning";
 
-/// All of them.
-const NAMES: [&str; 11] = [
+/// The names of all of them.
+pub const NAMES: [&str; 11] = [
     PER_COMMIT,
     INDEX,
     PRIMARY_KEY,

@@ -45,7 +45,8 @@ pub struct Class {
     /// The number of nodes that may be lost for good; 0 of a database that is no cluster.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nodes_lost: u32,
-    /// The nanoseconds that dyno adds to each round trip between two nodes; absent where it adds none.
+    /// The nanoseconds that dyno adds to each round trip between two nodes; 0 where their frames pass through dyno without
+    /// a delay, absent where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_delay_ns: Option<u64>,
     /// The isolation between transactions; absent in runs without tests in which many clients work at once.

@@ -20,6 +20,7 @@ mod measure;
 mod notes;
 mod paint;
 mod plain;
+mod prove_page;
 pub mod report;
 mod safe;
 pub mod site;

@@ -12,7 +12,7 @@ use dyno_runner::{Engine, JobSql, OnConnect, Session, read_back};
 
 /// The database's name in the job's folder.
 const FILE: &str = "dyno.db";
-/// How long a connection waits for a lock that another one holds while it writes or closes the database.
+/// The time for which a connection waits while another one writes or closes the database.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Codes of SQLite, <https://www.sqlite.org/rescode.html>.

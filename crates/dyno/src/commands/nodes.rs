@@ -40,8 +40,8 @@ pub(super) fn name_nodes(
 ) -> Result<()> {
     let nodes = nodes.map(|nodes| nodes.to_string());
     let options = [("nodes", nodes.as_deref()), ("node-delay", delay)];
-    let named = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
-    named.into_iter().try_for_each(|option| name_setting(names, option, registry))
+    let mut named = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
+    named.try_for_each(|option| name_setting(names, option, registry))
 }
 
 /// The engine and the address of a contender written as `postgres=postgres://me@host/database`.

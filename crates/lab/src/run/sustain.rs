@@ -42,7 +42,7 @@ impl Runner<'_> {
     }
 }
 
-/// True if the target held in a sample at the rate that was tried; None if its test tried no rate.
+/// The judgement whether the target held in a sample at the rate that was tried; None if its test tried no rate.
 pub(super) fn judge_rate(run: &Run, tried: &[TriedRate], sample: &Sample) -> Option<RateAttempt> {
     let TriedRate { rate, due, clients, .. } = tried.iter().find(|tried| tried.test == sample.test)?;
     Some(run.schedule.sustain?.judge(*rate, *due, *clients, sample))

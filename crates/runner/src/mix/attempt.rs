@@ -32,7 +32,7 @@ pub trait StatementExecutor {
 /// The statements of one try.
 pub struct Attempt<'a> {
     pub of: &'a MixClass,
-    /// The position of the class's first statement.
+    /// The position of its first statement among those of all classes.
     pub first: usize,
     /// The order of the statements, where they are not executed one after another.
     pub program: Option<&'a Program>,
@@ -44,11 +44,6 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The position of its first statement among those of all classes.
-    pub fn first(&self) -> usize {
-        self.first
-    }
-
     /// The number of statements of its class.
     pub fn statements(&self) -> usize {
         self.of.statements.len()

@@ -32,7 +32,7 @@ impl<P: Prepared> TimingExecutor<P> {
     /// Begins to time an operation.
     fn start(&mut self, work: &Attempt, shift: usize) {
         self.executions.clear();
-        (self.first, self.shift) = (work.first(), shift);
+        (self.first, self.shift) = (work.first, shift);
     }
 
     /// Runs a part of the operation, and keeps its duration.

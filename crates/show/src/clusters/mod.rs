@@ -13,11 +13,10 @@ use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
 pub use csv::render as csv;
 pub use page::render as page;
 
+use crate::prove_page::WITHHELD;
 use crate::units::{duration, rate, whole};
 use crate::{pretty, width, wrapped};
 
-/// The words in the place of a verdict where a control did not behave.
-const WITHHELD: &str = "No verdict: a control did not behave, so nothing here can be believed.";
 /// The heads of the table of faults.
 const FAULTS: [&str; 8] =
     ["", "fault", "tries that\nlost commits", "most\nlost", "stalled", "before", "after", "promise"];

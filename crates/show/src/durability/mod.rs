@@ -11,6 +11,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dyno_record::{DeviceFailure, DurabilityControls, DurabilityProof, Tally};
 use dyno_verdict::{DurabilityVerdict, SubjectVerdict};
 
+use crate::prove_page::WITHHELD;
 use crate::{pretty, width, wrapped};
 
 pub use csv::render as csv;
@@ -58,8 +59,6 @@ pub fn text(verdict: &DurabilityVerdict) -> String {
 pub fn json(verdict: &DurabilityVerdict) -> Result<String> {
     pretty(verdict)
 }
-
-const WITHHELD: &str = "No verdict: a control did not behave, so nothing here can be believed.";
 
 fn is_withheld(verdict: &DurabilityVerdict) -> bool {
     verdict.controls_behaved == Some(false)

@@ -27,7 +27,7 @@ const SCRIPTS: [&str; 4] = [
 ];
 
 /// The templates by name. Those that end in `.html` escape what is put into them, with control characters spelled out.
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("page.html", include_str!("../../report/templates/page.html")),
     ("head.html", include_str!("../../report/templates/head.html")),
     ("macros.html", include_str!("../../report/templates/macros.html")),
@@ -38,7 +38,6 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("test.html", include_str!("../../report/templates/test.html")),
     ("contender.html", include_str!("../../report/templates/contender.html")),
     ("again.html", include_str!("../../report/templates/again.html")),
-    ("clusters.html", include_str!("../../report/templates/clusters.html")),
     ("prove.html", include_str!("../../report/templates/prove.html")),
     ("site.html", include_str!("../../report/templates/site.html")),
 ];

@@ -47,10 +47,15 @@ fn nodes(lost: u32) -> String {
     if lost == 1 { "a node".to_owned() } else { format!("{lost} nodes") }
 }
 
+/// The delay that dyno adds between nodes, in words.
+fn node_delay(class: &Class) -> Option<String> {
+    class.node_delay_ns.map(|delay| format!("{} between nodes", duration(delay as f64)))
+}
+
 /// The properties of a class's contenders besides their safety and the size of their commits.
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
-    let delay = class.node_delay_ns.map(|delay| format!("{} between nodes", duration(delay as f64)));
+    let delay = node_delay(class);
     let processes = class.processes.then(|| "clients that are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of their own".to_owned(),
@@ -86,7 +91,7 @@ pub(crate) fn class(class: &Class) -> String {
     };
     let lost = (class.nodes_lost > 0).then(|| format!("and the loss of {}", nodes(class.nodes_lost)));
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
-    let delay = class.node_delay_ns.map(|delay| format!("{} between nodes", duration(delay as f64)));
+    let delay = node_delay(class);
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of its own".to_owned(),

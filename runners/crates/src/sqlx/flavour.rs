@@ -6,7 +6,7 @@ use anyhow::{Error, Result, bail};
 use dyno_protocol::{Purpose, Sink};
 use dyno_runner::Load;
 use dyno_runner::mix::Value;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use futures_util::stream::BoxStream;
 use sqlx::query::Query;
 use sqlx::{Connection, Database, Either, Execute, IntoArguments, SqlStr};
@@ -90,7 +90,7 @@ pub trait Flavour: Database<Arguments: IntoArguments<Self>, Connection: Send> {
         _connection: &'c mut Self::Connection,
         _load: &'c Load,
         _rows: Range<u64>,
-    ) -> BoxFuture<'c, Result<u64>> {
+    ) -> LocalBoxFuture<'c, Result<u64>> {
         Box::pin(async { bail!("rows go into this database by INSERT alone: this is an error in dyno") })
     }
 }

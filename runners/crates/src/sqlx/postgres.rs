@@ -11,7 +11,7 @@ use dyno_runner::server::Lines;
 use dyno_runner::{Load, column_list};
 use dyno_runner_crates::postgres;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
 use sqlx::{Arguments, PgConnection, Postgres, SqlStr};
 
@@ -83,7 +83,7 @@ impl Flavour for Postgres {
         connection: &'c mut PgConnection,
         load: &'c Load,
         rows: Range<u64>,
-    ) -> BoxFuture<'c, Result<u64>> {
+    ) -> LocalBoxFuture<'c, Result<u64>> {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
         let mut lines = Lines::new(load, load.rows.slice(rows));
         let copied = async move {
@@ -96,7 +96,7 @@ impl Flavour for Postgres {
                 };
             }
         };
-        copied.boxed()
+        copied.boxed_local()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How rows are loaded: a part of a contender's name.
+//! The variants of the driver, which a contender's name has.
 
 /// The ways of loading rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

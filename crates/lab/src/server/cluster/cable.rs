@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl;
@@ -109,7 +110,11 @@ impl Shared {
             PollFd::new(self.switch.as_fd(), asked(back)),
             PollFd::new(self.end.as_fd(), PollFlags::POLLIN),
         ];
-        ppoll(&mut ends, left, None)?;
+        match ppoll(&mut ends, left, None) {
+            // A signal of dyno's was handled by this thread.
+            Err(Errno::EINTR) => return Ok(true),
+            polled => polled?,
+        };
         let gone = PollFlags::POLLERR | PollFlags::POLLHUP;
         let is_gone = ends.iter().any(|end| end.revents().is_some_and(|events| events.intersects(gone)));
         Ok(!is_gone && ends[2].any() != Some(true))

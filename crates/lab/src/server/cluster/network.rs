@@ -29,7 +29,7 @@ const FRAMES_KEPT: u32 = 10_000;
 pub struct ClusterNetwork {
     switch: Namespace,
     nodes: Vec<Namespace>,
-    /// What is added to each round trip between two nodes; `None` where dyno passes no frames on.
+    /// The time that is added to each round trip between two nodes; `None` if the cables are veths.
     round_trip: Option<Duration>,
     /// Where dyno passes them on, one for each node.
     cables: Vec<DelayingCable>,

@@ -50,7 +50,7 @@ impl Tap {
         Ok(Errno::result(set).map(drop)?)
     }
 
-    /// Reads a frame that the namespace sent; `None` where there is none now.
+    /// Reads the next frame that the namespace has sent; `None` if no frame is waiting.
     ///
     /// # Errors
     /// The device is gone.

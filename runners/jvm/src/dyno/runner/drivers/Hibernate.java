@@ -56,7 +56,7 @@ final class Hibernate extends Layered {
         return new HibernateSession(own, factory, schema);
     }
 
-    /** https://docs.hibernate.org/orm/6.6/userguide/html_single/#batch-stateless-session */
+    /** https://docs.hibernate.org/orm/6.6/userguide/html_single/#batch */
     @Override
     void load(Load load, Load.Range range, int many) throws SQLException {
         List<String> names = schema.names(load.table());

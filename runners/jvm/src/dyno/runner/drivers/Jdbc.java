@@ -142,15 +142,25 @@ abstract class Jdbc implements Driver {
             return;
         }
         try {
-            connection.setAutoCommit(false);
-            for (Load.Range range : load.transactions()) {
-                loadPart(load, range);
-                connection.commit();
-            }
-            connection.setAutoCommit(true);
+            inTransactions(load, range -> loadPart(load, range));
         } catch (SQLException error) {
             throw failure(error, Failure.NOWHERE);
         }
+    }
+
+    /** Loads a range of rows. */
+    interface RangeLoader {
+        void load(Load.Range range) throws Exception;
+    }
+
+    /** Loads all rows, each range of them within a transaction. */
+    final void inTransactions(Load load, RangeLoader loader) throws Exception {
+        connection.setAutoCommit(false);
+        for (Load.Range range : load.transactions()) {
+            loader.load(range);
+            connection.commit();
+        }
+        connection.setAutoCommit(true);
     }
 
     /** Loads rows by executeBatch. */

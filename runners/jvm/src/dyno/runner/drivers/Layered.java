@@ -5,7 +5,6 @@ import dyno.runner.Load;
 import dyno.runner.RowFile;
 import dyno.runner.Statements;
 import dyno.runner.drivers.layers.Schema;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Consumer;
@@ -59,23 +58,14 @@ abstract class Layered implements Driver {
     }
 
     @Override
-    public void insertRows(Load load) throws SQLException {
-        transactions(load, 1);
+    public void insertRows(Load load) throws Exception {
+        under.inTransactions(load, range -> load(load, range, 1));
     }
 
     @Override
-    public void bulkLoad(Load load) throws SQLException {
-        transactions(load, under.variant.equals("insert") ? 1 : Jdbc.MANY);
-    }
-
-    private void transactions(Load load, int many) throws SQLException {
-        Connection connection = under.connection;
-        connection.setAutoCommit(false);
-        for (Load.Range range : load.transactions()) {
-            load(load, range, many);
-            connection.commit();
-        }
-        connection.setAutoCommit(true);
+    public void bulkLoad(Load load) throws Exception {
+        int many = under.variant.equals("insert") ? 1 : Jdbc.MANY;
+        under.inTransactions(load, range -> load(load, range, many));
     }
 
     @Override
