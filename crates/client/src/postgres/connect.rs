@@ -66,7 +66,7 @@ fn advice(message: &str) -> &'static str {
     const ADVICE: [(&str, &str); 10] = [
         ("no password supplied", "; give the password in the URL, in PGPASSWORD or in ~/.pgpass"),
         ("authentication failed", "; check user and password in the URL, PGPASSWORD or ~/.pgpass"),
-        ("could not translate host name", "; check the host name in the URL"),
+        ("could not translate host name", "; check the host's name in the URL"),
         ("root certificate", "; name the authority's certificate by sslrootcert, or another sslmode"),
         ("is too long", "; use a folder with a shorter name for the socket"),
         ("does not exist", "; name a database and a user of the server in the URL"),

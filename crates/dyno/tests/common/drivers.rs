@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_protocol::Build;
 
-use super::{Place, Result, installation};
+use super::{Place, Result, installation, is_thorough};
 
 /// A runner in a language whose programs, libraries and packages a script fetches.
 pub struct Drivers {
@@ -23,7 +23,11 @@ impl Drivers {
     pub fn place(&self) -> Option<Place> {
         let program = self.program();
         if program.is_file() {
-            return Some(Place::in_memory());
+            let mut place = Place::in_memory();
+            if program.ends_with("java") && !is_thorough() {
+                place.compile_java_quickly(&program);
+            }
+            return Some(place);
         }
         eprintln!("SKIPPED: {} is missing; `{}` makes it, or says why not", program.display(), self.build);
         None

@@ -24,7 +24,7 @@ fn several_files_go_into_one_table_with_their_names() {
     place.write("d.csv", "id,m\n4,5\n");
     import(&place, "a.csv d.csv --table v --into a.db")
         .exits(2)
-        .says("d.csv has the columns id, m, and the first file id, n");
+        .says("d.csv has the columns id, m, and the first file has id, n");
 }
 
 #[test]
