@@ -1,8 +1,10 @@
 //! Clients that agents drive: by launchers that start agents on this machine, and over ssh on hosts that are network
-//! namespaces (`over_ssh`).
+//! namespaces, over ssh (`over_ssh`) and by Slurm (`over_slurm`).
 
 mod network;
+mod over_slurm;
 mod over_ssh;
+mod slurm;
 
 use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
@@ -129,13 +131,14 @@ fn agents_share_the_clients_and_lose_nothing() {
     served.assert_clean();
 }
 
-/// Sends its input to three programs, and puts what each writes behind its number, as `srun -l` does.
+/// Sends its input to three programs, and puts what each writes behind its number in lines of 1,024 bytes, as `srun -l`
+/// does.
 const FAN: &str = r#"
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 mkfifo "$folder/0" "$folder/1" "$folder/2"
 for task in 0 1 2; do
-    "$@" <"$folder/$task" | sed -u "s/^/$task: /" &
+    "$@" <"$folder/$task" | stdbuf -oL fold -b -w 1024 | sed -u "s/^/$task: /" &
 done
 tee "$folder/0" "$folder/1" >"$folder/2"
 wait
@@ -235,8 +238,9 @@ fn an_agent_ends_when_nothing_comes() {
 #[test]
 fn an_agent_of_another_build_is_refused_with_both_and_the_host() {
     let (place, served) = (Place::new(), Served::here());
-    let other =
-        place.write("other.sh", "shift\n\"$@\" | sed -u 's/\"commit\":\"[^\"]*\"/\"commit\":\"0ther\"/'\n");
+    // The line may be a part of a longer one, in which quotes are escaped.
+    let script = r#""$@" | sed -u 's/\(commit\\*":\\*"\)[^"\\]*/\10ther/'"#;
+    let other = place.write("other.sh", &format!("shift\n{script}\n"));
     let arguments = format!("{SMALL} --clients 2 --url {}", served.url);
     let result = run(&place, &format!("sh {other} {{host}} {{agent}}"), "a", &arguments).exits(4);
     result.says("the agent on a is dyno").says("of commit 0ther, and this is dyno").says("--agent");

@@ -6,7 +6,7 @@
 
 mod store;
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use dyno_launch::agents::{
-    AgentHello, AgentOrder, AgentReport, BEAT, OrderLine, ReportLine, SENT, SILENCE, read_line, visit_files,
+    AgentHello, AgentOrder, AgentReport, BEAT, OrderLine, ReportWriter, SENT, SILENCE, read_line, visit_files,
 };
 use dyno_launch::{Ending, Guard, Inbox, Interrupts, Message, Process};
 use dyno_protocol::Job;
@@ -49,7 +49,7 @@ enum AgentEvent {
 /// A dyno that serves another one.
 struct Agent {
     name: String,
-    reports: Sender<Vec<u8>>,
+    reports: Sender<AgentReport>,
     events: Sender<AgentEvent>,
     runner: Option<ServedRunner>,
     files: SentFiles,
@@ -81,24 +81,25 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
     let (read, write, signalled) = (events.clone(), events.clone(), events.clone());
     thread::spawn(move || read_orders(&read));
     let (written, all_written) = channel::<()>();
+    let written_under = name.clone();
     thread::spawn(move || {
-        write_reports(&output, &write);
+        write_reports(&written_under, &output, &write);
         drop(written);
     });
     interrupts.notify(move || drop(signalled.send(AgentEvent::Interrupted)));
-    let pulse = (name.clone(), reports.clone());
-    let served = Agent::new(name.clone(), (reports.clone(), events), &cpus).and_then(|mut agent| {
+    let pulse = reports.clone();
+    let served = Agent::new(name, (reports.clone(), events), &cpus).and_then(|mut agent| {
         let (version, commit) = (version.to_owned(), commit.to_owned());
         agent.report(AgentReport::Hello(Box::new(AgentHello { version, commit, host, machine })));
         thread::spawn(move || {
-            while send(&pulse, AgentReport::Beat) {
+            while pulse.send(AgentReport::Beat).is_ok() {
                 thread::sleep(BEAT);
             }
         });
         agent.work(&happens, &interrupts)
     });
     if let Err(error) = &served {
-        send(&(name, reports), AgentReport::Trouble { message: format!("cannot go on: {error:#}") });
+        let _ = reports.send(AgentReport::Trouble { message: format!("cannot go on: {error:#}") });
         // The thread that writes may be stuck, and others hold the way to it.
         let _ = all_written.recv_timeout(LAST_WORDS);
     }
@@ -108,7 +109,7 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
 impl Agent {
     fn new(
         name: String,
-        (reports, events): (Sender<Vec<u8>>, Sender<AgentEvent>),
+        (reports, events): (Sender<AgentReport>, Sender<AgentEvent>),
         cpus: &[usize],
     ) -> Result<Agent> {
         let scratch = Scratch::create_or(&default_parent(), BY_TMPDIR)?;
@@ -196,7 +197,7 @@ impl Agent {
         let inbox = Inbox::new(&Interrupts::default());
         let process = Process::start(&command, &text, &self.placement, None, (&inbox, 0))?;
         self.runner = Some(ServedRunner { trial, process, before, _folder: folder });
-        let (to, events) = ((self.name.clone(), self.reports.clone()), self.events.clone());
+        let (to, events) = (self.reports.clone(), self.events.clone());
         thread::spawn(move || {
             pass_on(trial, &inbox, &to);
             events.send(AgentEvent::RunnerEnded(trial))
@@ -213,7 +214,7 @@ impl Agent {
     }
 
     fn report(&self, report: AgentReport) {
-        send(&(self.name.clone(), self.reports.clone()), report);
+        let _ = self.reports.send(report);
     }
 }
 
@@ -224,24 +225,17 @@ fn seed() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Has a line written; false if none can be any more.
-fn send((name, reports): &(String, Sender<Vec<u8>>), report: AgentReport) -> bool {
-    let Ok(mut line) = serde_json::to_vec(&ReportLine { agent: name.clone(), report }) else { return true };
-    line.push(b'\n');
-    reports.send(line).is_ok()
-}
-
 /// Passes on what a runner writes, until its output ends.
-fn pass_on(trial: u64, inbox: &Inbox, to: &(String, Sender<Vec<u8>>)) {
+fn pass_on(trial: u64, inbox: &Inbox, to: &Sender<AgentReport>) {
     loop {
         match inbox.next(Instant::now() + LONG) {
             Some((_, Message::Line(line))) => {
                 let line = String::from_utf8_lossy(&line).into_owned();
-                send(to, AgentReport::Output { trial, line });
+                let _ = to.send(AgentReport::Output { trial, line });
             }
             Some((_, Message::Unreadable(what))) => {
                 // dyno refuses the line and says what it holds.
-                send(to, AgentReport::Output { trial, line: what });
+                let _ = to.send(AgentReport::Output { trial, line: what });
                 return;
             }
             Some(_) => return,
@@ -263,11 +257,11 @@ fn read_orders(events: &Sender<AgentEvent>) {
     }
 }
 
-/// Writes lines as they come: whatever waits for dyno to read, waits here and nowhere else.
-fn write_reports(reports: &Receiver<Vec<u8>>, events: &Sender<AgentEvent>) {
-    let mut output = io::stdout().lock();
-    for line in reports {
-        if output.write_all(&line).and_then(|()| output.flush()).is_err() {
+/// Writes reports as they come: whatever waits for dyno to read, waits here and nowhere else.
+fn write_reports(name: &str, reports: &Receiver<AgentReport>, events: &Sender<AgentEvent>) {
+    let mut writer = ReportWriter::new(name, io::stdout().lock());
+    for report in reports {
+        if writer.write(report).is_err() {
             let _ = events.send(AgentEvent::Closed);
             return;
         }

@@ -1,5 +1,5 @@
-//! Three hosts in network namespaces, joined by a bridge, each with an OpenSSH server. Nothing of this machine's own
-//! network is touched: the bridge has addresses of its own, and all goes with the test.
+//! Three hosts in network namespaces, joined by a bridge, each with an OpenSSH server or another that starts agents.
+//! Nothing of this machine's own network is touched: the bridge has other addresses, and all goes with the test.
 
 use std::fs;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::common::wait_for;
 
 /// The hosts by name; each has an address that ends with its place and one.
-const HOSTS: [&str; 3] = ["a", "b", "c"];
+pub const HOSTS: [&str; 3] = ["a", "b", "c"];
 
 /// The hosts and the bridge between them.
 pub struct Network {
@@ -26,7 +26,7 @@ pub struct Network {
 }
 
 /// Runs a program to its end; true if that was with success.
-fn succeeds(words: &str) -> bool {
+pub fn succeeds(words: &str) -> bool {
     let mut words = words.split_whitespace();
     let mut command = Command::new(words.next().unwrap());
     command
@@ -42,10 +42,17 @@ fn must(words: &str) {
 }
 
 impl Network {
-    /// Makes it; none, with the reason on standard error, where this user or this kernel cannot.
-    pub fn make() -> Option<Network> {
+    /// Hosts with OpenSSH; none, with the reason on standard error, where this user or this kernel cannot.
+    pub fn with_ssh() -> Option<Network> {
+        let mut network = Network::of_hosts()?;
+        network.serve();
+        Some(network)
+    }
+
+    /// Hosts without a server; none, with the reason on standard error, where this user or this kernel cannot.
+    pub fn of_hosts() -> Option<Network> {
         if !Uid::effective().is_root() {
-            eprintln!("not run: network namespaces and OpenSSH's server need root");
+            eprintln!("not run: network namespaces need root");
             return None;
         }
         let mark = format!("{:x}", std::process::id() as u64 * 64 + fastrand::u64(..64));
@@ -55,9 +62,8 @@ impl Network {
         }
         must(&format!("ip netns del dyno-{mark}-a"));
         let folder = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/var/tmp").unwrap();
-        let mut network = Network { mark, net: fastrand::u8(1..255), servers: Vec::new(), folder };
+        let network = Network { mark, net: fastrand::u8(1..255), servers: Vec::new(), folder };
         network.connect();
-        network.serve();
         Some(network)
     }
 
@@ -99,8 +105,21 @@ impl Network {
         pids.filter(|pid| !self.servers.iter().any(|server| server.id() == *pid)).collect()
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// A path in a folder that only root may enter.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// The address of a host, by its place.
+    pub fn address_of(&self, place: usize) -> IpAddr {
+        [10, 213, self.net, u8::try_from(place + 1).unwrap()].into()
+    }
+
+    /// Starts a server on a host.
+    pub fn start_on(&mut self, host: &str, command: &[&str]) {
+        let mut server = Command::new("ip");
+        server.args(["netns", "exec", &self.namespace(host)]).args(command);
+        self.servers.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     }
 
     fn namespace(&self, host: &str) -> String {
@@ -127,7 +146,7 @@ impl Network {
             must(&format!("ip link add {port} type veth peer name eth0 netns {namespace}"));
             must(&format!("ip link set {port} master {bridge} up"));
             let inside = format!("ip -n {namespace}");
-            must(&format!("{inside} address add 10.213.{}.{}/24 dev eth0", self.net, place + 1));
+            must(&format!("{inside} address add {}/24 dev eth0", self.address_of(place)));
             must(&format!("{inside} link set eth0 up"));
             must(&format!("{inside} link set lo up"));
         }
@@ -154,17 +173,13 @@ impl Network {
             );
             fs::write(self.path(&format!("sshd-{host}")), config).unwrap();
             client = format!(
-                "Host {host}\nHostName 10.213.{}.{}\nIdentityFile {folder}/user\n{client}",
-                self.net,
-                place + 1
+                "Host {host}\nHostName {}\nIdentityFile {folder}/user\n{client}",
+                self.address_of(place)
             );
-            let mut server = Command::new("ip");
-            server.args(["netns", "exec", &self.namespace(host), "/usr/sbin/sshd", "-D", "-f"]);
-            server.arg(self.path(&format!("sshd-{host}"))).stdout(Stdio::null()).stderr(Stdio::null());
-            self.servers.push(server.spawn().unwrap());
+            self.start_on(host, &["/usr/sbin/sshd", "-D", "-f", &format!("{folder}/sshd-{host}")]);
         }
         let stranger =
-            format!("Host stranger\nHostName 10.213.{}.1\nIdentityFile {folder}/stranger\n", self.net);
+            format!("Host stranger\nHostName {}\nIdentityFile {folder}/stranger\n", self.address_of(0));
         fs::write(self.path("ssh_config"), format!("{stranger}{client}")).unwrap();
         fs::set_permissions(self.path("user"), fs::Permissions::from_mode(0o600)).unwrap();
         let config = self.path("ssh_config").display().to_string();

@@ -20,7 +20,7 @@ fn assert_gone(network: &Network, hosts: &[&str]) {
 
 #[test]
 fn three_hosts_drive_a_server_and_two_dynos_may_do_so_at_once() {
-    let Some(network) = Network::make() else { return };
+    let Some(network) = Network::with_ssh() else { return };
     let (served, places) = (Served::at(network.address()), [Place::new(), Place::new()]);
     let arguments = format!("{SMALL} --clients 6 --rate 300 --url {}", served.url);
     let dynos = places.each_ref().map(|place| start(place, &network.launcher(), "a,b,c", &arguments));
@@ -66,7 +66,7 @@ fn disturbed(network: &Network, disturb: impl FnOnce()) -> String {
 
 #[test]
 fn a_host_whose_cable_is_cut_is_named_and_its_agent_leaves_nothing() {
-    let Some(network) = Network::make() else { return };
+    let Some(network) = Network::with_ssh() else { return };
     let said = disturbed(&network, || network.cut("b"));
     assert!(said.contains("the agent on b was silent for 6 s: it is stopped, or the network"), "{said}");
     // The agent has heard nothing; what is left of ssh waits for the network.
@@ -77,7 +77,7 @@ fn a_host_whose_cable_is_cut_is_named_and_its_agent_leaves_nothing() {
 
 #[test]
 fn a_host_that_does_not_let_dyno_in_is_named_with_what_to_do() {
-    let Some(network) = Network::make() else { return };
+    let Some(network) = Network::with_ssh() else { return };
     let (served, place) = (Served::at(network.address()), Place::new());
     let arguments = format!("{SMALL} --clients 3 --url {}", served.url);
     let said = |hosts: &str| run(&place, &network.launcher(), hosts, &arguments).exits(4).stderr;
@@ -100,7 +100,7 @@ fn a_host_that_does_not_let_dyno_in_is_named_with_what_to_do() {
 
 #[test]
 fn a_host_with_a_full_disk_is_named() {
-    let Some(network) = Network::make() else { return };
+    let Some(network) = Network::with_ssh() else { return };
     let (served, place) = (Served::at(network.address()), Place::new());
     network.give_little_room("c");
     let arguments = format!("{SMALL} --clients 3 --url {}", served.url);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_protocol::Build;
 
-use super::{Place, Result, installation, is_thorough};
+use super::{DRIVING, Place, Result, installation};
 
 /// A runner in a language whose programs, libraries and packages a script fetches.
 pub struct Drivers {
@@ -23,11 +23,7 @@ impl Drivers {
     pub fn place(&self) -> Option<Place> {
         let program = self.program();
         if program.is_file() {
-            let mut place = Place::in_memory();
-            if program.ends_with("java") && !is_thorough() {
-                place.compile_java_quickly(&program);
-            }
-            return Some(place);
+            return Some(Place::in_memory());
         }
         eprintln!("SKIPPED: {} is missing; `{}` makes it, or says why not", program.display(), self.build);
         None
@@ -55,10 +51,20 @@ impl Drivers {
         self.contenders().into_iter().filter(|name| !name.contains('+')).collect()
     }
 
-    /// Every driver, and the one without an engine, keeps the protocol.
+    /// The first driver of each engine, and the one without an engine, keep the protocol; further drivers of an engine
+    /// keep what is not the same code for all of them.
     pub fn keep_the_protocol(&self, null: &'static str) {
         let Some(place) = self.place() else { return };
-        place.conforms(&[self.usual(), vec![null]].concat(), &[]);
+        let (mut firsts, mut further) = (vec![null], Vec::new());
+        for contender in self.usual() {
+            let engine = |name: &&str| name.split('/').next() == contender.split('/').next();
+            let list = if firsts.iter().any(engine) { &mut further } else { &mut firsts };
+            list.push(contender);
+        }
+        place.conforms(&firsts, &[]);
+        if !further.is_empty() {
+            place.conforms(&further, &DRIVING);
+        }
     }
 
     /// The fifteen tests have the same answers by all of them as by SQLite's own interface.

@@ -11,6 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use dyno_engine::{Home, Registry};
@@ -26,8 +27,6 @@ pub struct Place {
     home: Option<PathBuf>,
     /// The folder for databases in memory; else they go to `data/`.
     memory: Option<TempDir>,
-    /// The Java machine, where it is another than the runner's usual one.
-    java: Option<PathBuf>,
 }
 
 /// Gives a command the usual effect of signals that the tests' parent may ignore, as a shell does for what runs in the
@@ -50,11 +49,45 @@ pub fn is_thorough() -> bool {
     std::env::var_os("DYNO_THOROUGH").is_some()
 }
 
+/// The Java machine of `make test`, where there is one. It compiles quickly rather than well, which halves the processor
+/// time of trials as short as these.
+fn quick_java() -> Option<&'static Path> {
+    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let make = || {
+        let java = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name("../jvm/bin/java");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java");
+        if is_thorough() || !java.is_file() {
+            return None;
+        }
+        let script = format!("#!/bin/sh\nexec '{}' -XX:TieredStopAtLevel=1 \"$@\"\n", java.display());
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Some(path)
+    };
+    MADE.get_or_init(make).as_deref()
+}
+
 /// The words of duties that concern how rows come to a table: what ways of loading differ in.
 pub const LOADING: [&str; 4] = ["row", "load", "import", "records"];
 
 /// The words of duties that concern settings and files: what profiles and builds of one driver differ in.
 pub const SETTINGS: [&str; 4] = ["setting", "read", "client", "hello"];
+
+/// The words of duties in which drivers of one engine and language differ: what a database is asked, and what it answers.
+pub const DRIVING: [&str; 12] = [
+    "setting",
+    "back",
+    "rows",
+    "whole",
+    "closed",
+    "connection",
+    "engine's",
+    "loaded",
+    "go",
+    "parameters",
+    "undone",
+    "prepared",
+];
 
 /// The outcome of a command.
 pub struct Result {
@@ -69,7 +102,7 @@ impl Place {
         require_runners();
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("data")).unwrap();
-        Place { folder, home: None, memory: None, java: None }
+        Place { folder, home: None, memory: None }
     }
 
     /// The same with a place for databases in memory, where there is one: for tests that ask nothing of what survives.
@@ -77,16 +110,6 @@ impl Place {
     pub fn in_memory() -> Place {
         let memory = tempfile::Builder::new().prefix("dyno-test-").tempdir_in("/dev/shm").ok();
         Place { memory, ..Place::new() }
-    }
-
-    /// Has the Java machine compile quickly rather than well, which halves the processor time of trials as short as those
-    /// of `make test`.
-    pub fn compile_java_quickly(&mut self, java: &Path) {
-        let path = self.path("java");
-        fs::write(&path, format!("#!/bin/sh\nexec '{}' -XX:TieredStopAtLevel=1 \"$@\"\n", java.display()))
-            .unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        self.java = Some(path);
     }
 
     /// The folder for databases.
@@ -152,7 +175,7 @@ impl Place {
             Some(home) => command.env("DYNO_HOME", home),
             None => command.env_remove("DYNO_HOME"),
         };
-        if let Some(java) = &self.java {
+        if let Some(java) = quick_java() {
             command.env("DYNO_JAVA", java);
         }
         heed_signals(&mut command);

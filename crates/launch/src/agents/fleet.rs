@@ -13,6 +13,7 @@ use std::thread;
 use anyhow::{Result, bail};
 
 use super::launcher::Launcher;
+use super::reports::ReportReader;
 use super::wire::{AgentHello, AgentOrder, OrderLine};
 use crate::interrupts::Interrupts;
 use crate::process::Inbox;
@@ -43,10 +44,11 @@ impl Fleet {
         interrupts: &Interrupts,
     ) -> Result<Fleet> {
         let inbox = Inbox::of_launchers();
-        let (agents, roster) = greeting::greet(launcher, expected, &inbox, interrupts)?;
+        let mut reader = ReportReader::default();
+        let (agents, roster) = greeting::greet(launcher, expected, (&inbox, &mut reader), interrupts)?;
         let roster = Arc::new(roster);
         let heard = roster.clone();
-        thread::spawn(move || heard.listen(&inbox));
+        thread::spawn(move || heard.listen(&inbox, reader));
         let pulsing = roster.clone();
         thread::spawn(move || pulsing.pulse());
         Ok(Fleet { agents, roster, trials: AtomicU64::new(1), digests: Mutex::default() })

@@ -9,6 +9,7 @@ mod fleet;
 mod launcher;
 mod pool;
 mod remote;
+mod reports;
 mod wire;
 
 pub use files::{SENT, visit_files};
@@ -16,4 +17,5 @@ pub use fleet::{ExpectedBuild, Fleet};
 pub use launcher::Launcher;
 pub use pool::AgentPool;
 pub use remote::{RemoteRunner, Worker};
-pub use wire::{AgentHello, AgentOrder, AgentReport, BEAT, OrderLine, ReportLine, SILENCE, read_line};
+pub use reports::{LineLost, ReportReader, ReportWriter};
+pub use wire::{AgentHello, AgentOrder, AgentReport, BEAT, OrderLine, SILENCE, read_line};

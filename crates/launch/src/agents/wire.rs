@@ -78,6 +78,9 @@ pub enum AgentOrder {
 pub struct ReportLine {
     /// The name that the agent has given itself: several may write to one launcher.
     pub agent: String,
+    /// The number of the line, from zero: a gap shows that one was lost on its way.
+    #[serde(default)]
+    pub number: u64,
     /// The report.
     #[serde(flatten)]
     pub report: AgentReport,
@@ -107,6 +110,13 @@ pub enum AgentReport {
     Trouble {
         /// The reason, for people.
         message: String,
+    },
+    /// The next part of a report that is too long for a line.
+    Part {
+        /// The part of the report's JSON.
+        json: String,
+        /// True if it is the last part.
+        last: bool,
     },
     /// The agent is there.
     Beat,
@@ -138,8 +148,8 @@ mod tests {
 
     #[test]
     fn what_launchers_put_before_a_line_is_cut() {
-        let line =
-            serde_json::to_string(&ReportLine { agent: "7".into(), report: AgentReport::Beat }).unwrap();
+        let line = ReportLine { agent: "7".into(), number: 0, report: AgentReport::Beat };
+        let line = serde_json::to_string(&line).unwrap();
         for prefix in ["", "0: ", "node1: ", "[1,0]<stdout>:", "a\t"] {
             let read: ReportLine = read_line(format!("{prefix}{line}\n").as_bytes()).unwrap();
             assert!(read.agent == "7" && matches!(read.report, AgentReport::Beat), "{prefix}");

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use super::super::launcher::Launcher;
-use super::super::wire::{AgentHello, AgentReport, ReportLine, read_line};
-use super::roster::{Roster, Seat, end_all};
+use super::super::reports::{LineLost, ReportReader};
+use super::super::wire::{AgentHello, AgentReport};
+use super::roster::{Roster, Seat, end_all, unheard};
 use crate::interrupts::Interrupts;
 use crate::process::{Inbox, Message, Process};
 
@@ -42,7 +43,7 @@ struct Greeted<'a> {
 pub fn greet(
     launcher: &Launcher,
     expected: &ExpectedBuild,
-    inbox: &Inbox,
+    (inbox, reader): (&Inbox, &mut ReportReader),
     interrupts: &Interrupts,
 ) -> Result<(Vec<(String, AgentHello)>, Roster)> {
     let commands = launcher.commands();
@@ -50,7 +51,7 @@ pub fn greet(
         commands.iter().enumerate().map(|(number, (_, words))| Process::launch(words, (inbox, number)));
     let mut launchers: Vec<Process> = started.collect::<Result<_>>()?;
     let mut greeted = Greeted { launcher, commands, hellos: Vec::new(), others: BTreeMap::new() };
-    match greeted.wait(expected, &mut launchers, inbox, interrupts) {
+    match greeted.wait(expected, &mut launchers, (inbox, reader), interrupts) {
         Ok(()) => Ok(greeted.seated(launchers)),
         Err(error) => {
             // Agents that were not killed remove their folders.
@@ -65,7 +66,7 @@ impl Greeted<'_> {
         &mut self,
         expected: &ExpectedBuild,
         launchers: &mut Vec<Process>,
-        inbox: &Inbox,
+        (inbox, reader): (&Inbox, &mut ReportReader),
         interrupts: &Interrupts,
     ) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
@@ -73,7 +74,7 @@ impl Greeted<'_> {
             interrupts.check()?;
             ensure!(Instant::now() < deadline, self.silent());
             match inbox.next(Instant::now() + LOOKS) {
-                Some((number, Message::Line(text))) => self.read(number, &text, expected)?,
+                Some((number, Message::Line(text))) => self.read(number, (&text, reader), expected)?,
                 Some((number, Message::End)) => {
                     let ending = launchers.swap_remove(number).finish();
                     bail!(self.not_started(number, &ending.description));
@@ -85,15 +86,21 @@ impl Greeted<'_> {
         Ok(())
     }
 
-    fn read(&mut self, number: usize, text: &[u8], expected: &ExpectedBuild) -> Result<()> {
-        match read_line(text) {
-            Some(ReportLine { agent, report: AgentReport::Hello(hello) }) => {
+    fn read(
+        &mut self,
+        number: usize,
+        (text, reader): (&[u8], &mut ReportReader),
+        expected: &ExpectedBuild,
+    ) -> Result<()> {
+        match reader.read(text) {
+            Some((agent, Ok(AgentReport::Hello(hello)))) => {
                 check(&hello, expected, &self.host(number, &hello))?;
                 self.hellos.push((number, agent, *hello));
             }
-            Some(ReportLine { report: AgentReport::Trouble { message }, .. }) => {
+            Some((_, Ok(AgentReport::Trouble { message }))) => {
                 bail!("the agent on {} {message}", self.place(number));
             }
+            Some((_, Err(LineLost))) => bail!(unheard(&self.place(number))),
             Some(_) => {}
             None => {
                 let kept = self.others.entry(number).or_default();

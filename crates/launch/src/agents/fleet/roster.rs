@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::wire::{AgentOrder, AgentReport, BEAT, ReportLine, SILENCE, read_line};
+use super::super::reports::{LineLost, ReportReader};
+use super::super::wire::{AgentOrder, AgentReport, BEAT, SILENCE};
 use super::line;
 use crate::process::{Ending, Inbox, Message, Process};
 
@@ -78,13 +79,13 @@ impl Roster {
     }
 
     /// Hears the agents until all are to end.
-    pub fn listen(&self, inbox: &Inbox) {
+    pub fn listen(&self, inbox: &Inbox, mut reader: ReportReader) {
         let mut looked = Instant::now();
         // The time from which on lines were taken as they came.
         let mut listening = looked;
         while !self.lock().is_closed {
             if let Some((launcher, message)) = inbox.next(Instant::now() + LOOKS) {
-                self.take(launcher, message);
+                self.take(launcher, message, &mut reader);
             }
             // The end of a launcher takes time. The lines of others wait meanwhile, in the queue and in pipes: an agent
             // that is there is heard within a beat, and none is silent before that is over.
@@ -98,11 +99,11 @@ impl Roster {
         }
     }
 
-    fn take(&self, launcher: usize, message: Message) {
+    fn take(&self, launcher: usize, message: Message, reader: &mut ReportReader) {
         match message {
             Message::Line(text) => {
-                if let Some(line) = read_line(&text) {
-                    self.hear(line);
+                if let Some((agent, report)) = reader.read(&text) {
+                    self.hear(agent, report);
                 }
             }
             Message::End => self.launcher_ended(launcher),
@@ -141,28 +142,31 @@ impl Roster {
         end_all(launchers);
     }
 
-    fn hear(&self, line: ReportLine) {
+    fn hear(&self, agent: String, report: Result<AgentReport, LineLost>) {
         let mut members = self.lock();
-        let Some(seat) = members.seats.iter_mut().find(|seat| seat.name == line.agent) else { return };
+        let Some(seat) = members.seats.iter_mut().find(|seat| seat.name == agent) else { return };
         seat.heard = Instant::now();
         let route = |trial: u64| seat.route.as_ref().filter(|route| route.trial == trial);
-        match line.report {
-            AgentReport::Output { trial, line } => {
+        let troubled = match report {
+            Ok(AgentReport::Output { trial, line }) => {
                 if let Some(route) = route(trial) {
                     let _ = route.forward.send(Message::Line(line.into_bytes()));
                 }
+                None
             }
-            AgentReport::Ended { trial, ending } => {
+            Ok(AgentReport::Ended { trial, ending }) => {
                 if let Some(route) = route(trial) {
                     let (_, _) = (route.end.send(ending), route.forward.send(Message::End));
                 }
+                None
             }
-            AgentReport::Trouble { message } => {
-                let (name, why) = (line.agent, format!("the agent on {} {message}", seat.host));
-                drop(members);
-                self.lose(|seat| (seat.name == name).then(|| why.clone()));
-            }
-            AgentReport::Hello(_) | AgentReport::Beat => {}
+            Ok(AgentReport::Trouble { message }) => Some(format!("the agent on {} {message}", seat.host)),
+            Ok(AgentReport::Hello(_) | AgentReport::Part { .. } | AgentReport::Beat) => None,
+            Err(LineLost) => Some(unheard(&seat.host)),
+        };
+        drop(members);
+        if let Some(why) = troubled {
+            self.lose(|seat| (seat.name == agent).then(|| why.clone()));
         }
     }
 
@@ -222,6 +226,14 @@ fn unreadable(seat: &Seat, what: &str) -> String {
     format!("the output of the agent on {} cannot be read: {what}", seat.host)
 }
 
+/// The reason to give an agent up of which a line was lost.
+pub fn unheard(host: &str) -> String {
+    format!(
+        "a line of the agent on {host} was lost or changed on its way: the launcher must pass lines of 1000 bytes on as \
+         they are"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -248,12 +260,17 @@ mod tests {
         (Arc::new(Roster::new(seats, launchers)), inbox)
     }
 
+    /// A line of the second agent, with a number as the shell writes it between apostrophes.
+    fn beat(number: &str) -> String {
+        format!(r#"{{"agent":"agent-1","number":{number},"report":"beat"}}"#)
+    }
+
     /// The agents that are lost when dyno has listened for a while.
     fn lost(scripts: &[&str], ago: Duration, listens: Duration) -> Vec<bool> {
         let (roster, inbox) = roster(scripts, ago);
         thread::scope(|scope| {
             let listening = Arc::clone(&roster);
-            scope.spawn(move || listening.listen(&inbox));
+            scope.spawn(move || listening.listen(&inbox, ReportReader::default()));
             thread::sleep(listens);
             let lost = roster.lock().seats.iter().map(|seat| seat.lost.is_some()).collect();
             roster.close();
@@ -267,8 +284,7 @@ mod tests {
         let ends = "exec >&-; sleep 2";
         let beats = format!(
             "sleep 0.5; i=0; while [ $i -lt 500 ]; do echo other $i; i=$((i+1)); done; echo '{}'; exec sleep 60",
-            serde_json::to_string(&ReportLine { agent: "agent-1".into(), report: AgentReport::Beat })
-                .unwrap()
+            beat("0")
         );
         let ago = SILENCE - Duration::from_secs(1);
         assert_eq!(lost(&[ends, &beats], ago, Duration::from_secs(4)), [true, false]);
@@ -276,11 +292,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_silent_is_lost_while_others_talk() {
-        let talks = format!(
-            "while echo '{}'; do sleep 0.05; done",
-            serde_json::to_string(&ReportLine { agent: "agent-1".into(), report: AgentReport::Beat })
-                .unwrap()
-        );
+        let talks = format!("i=0; while echo '{}'; do i=$((i+1)); sleep 0.05; done", beat("'$i'"));
         let ago = SILENCE - Duration::from_secs(1);
         assert_eq!(lost(&["exec sleep 60", &talks], ago, Duration::from_secs(3)), [true, false]);
     }
