@@ -39,7 +39,10 @@ impl Open {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
-        input.write_all(rows().as_bytes()).unwrap();
+        if let Err(error) = input.write_all(rows().as_bytes()) {
+            drop(input);
+            panic!("{error}: {}", Result::from(child.wait_with_output().unwrap()).stderr);
+        }
         Open { child, input: Some(input) }
     }
 
@@ -138,6 +141,11 @@ fn inserted_rows_go_to_no_table_that_was_altered_before_the_lock() {
 
 #[test]
 fn rows_go_to_no_table_of_a_server_that_was_altered_before_the_lock() {
+    let of_mysql = (
+        "LOCK TABLES t WRITE",
+        "ALTER TABLE t CHANGE v w TEXT, ADD v VARCHAR(3); UNLOCK TABLES",
+        "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata%'",
+    );
     let holds = [
         (
             "postgres",
@@ -145,12 +153,8 @@ fn rows_go_to_no_table_of_a_server_that_was_altered_before_the_lock() {
             "COMMIT",
             "SELECT count(*) FROM pg_locks WHERE NOT granted",
         ),
-        (
-            "mariadb",
-            "LOCK TABLES t WRITE",
-            "ALTER TABLE t CHANGE v w TEXT, ADD v VARCHAR(3); UNLOCK TABLES",
-            "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata%'",
-        ),
+        ("mariadb", of_mysql.0, of_mysql.1, of_mysql.2),
+        ("mysql", of_mysql.0, of_mysql.1, of_mysql.2),
     ];
     for (engine, hold, change, waiting) in holds {
         let (Some(server), place) = (Server::start(engine), Place::new()) else { continue };
@@ -177,7 +181,7 @@ fn rows_go_to_no_table_of_a_server_that_was_altered_before_the_lock() {
 
 #[test]
 fn a_table_of_a_server_that_was_altered_meanwhile_is_not_replaced() {
-    for engine in ["postgres", "mariadb"] {
+    for engine in ["postgres", "mariadb", "mysql"] {
         let (Some(server), place) = (Server::start(engine), Place::new()) else { continue };
         let sql = |text: &str| printed(&mut program(&server.url), text);
         let staged = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno_import%'";
@@ -199,7 +203,7 @@ fn a_table_of_a_server_that_was_altered_meanwhile_is_not_replaced() {
     }
 }
 
-/// Replaces a table of MariaDB that another session has locked, and alters while dyno waits for the lock.
+/// Replaces a table of MariaDB or MySQL that another session has locked, and alters while dyno waits for the lock.
 fn replaces_behind_a_lock(server: &Server, place: &Place, url: &str) -> Result {
     let sql = |text: &str| printed(&mut program(&server.url), text);
     sql(
@@ -224,9 +228,8 @@ fn replaces_behind_a_lock(server: &Server, place: &Place, url: &str) -> Result {
 
 const STAGED: &str = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'dyno\\_%'";
 
-#[test]
-fn a_table_of_mariadb_that_is_altered_right_before_the_rename_is_not_replaced() {
-    let (Some(server), place) = (Server::start("mariadb"), Place::new()) else { return };
+fn is_not_replaced_when_altered_before_the_rename(engine: &str) {
+    let (Some(server), place) = (Server::start(engine), Place::new()) else { return };
     let sql = |text: &str| printed(&mut program(&server.url), text);
     replaces_behind_a_lock(&server, &place, &server.url).exits(4).says(SAID);
     assert_eq!((sql("SELECT id, v, more FROM t"), sql(STAGED)), ("1|old|7".to_owned(), "0".to_owned()));
@@ -240,15 +243,14 @@ fn a_table_of_mariadb_that_is_altered_right_before_the_rename_is_not_replaced() 
     assert_eq!((sql("SELECT count(*) FROM t"), sql(STAGED)), (ROWS.to_string(), "0".to_owned()));
 }
 
-#[test]
-fn a_table_that_mariadb_does_not_let_dyno_lock_is_kept_if_it_is_altered_right_before_the_rename() {
-    let (Some(server), place) = (Server::start("mariadb"), Place::new()) else { return };
+fn is_kept_without_a_lock(engine: &str) {
+    let (Some(server), place) = (Server::start(engine), Place::new()) else { return };
     let sql = |text: &str| printed(&mut program(&server.url), text);
     sql(
         "CREATE USER plain@localhost; GRANT SELECT, INSERT, CREATE, DROP, ALTER ON files.* TO plain@localhost",
     );
     let (_, place_of_server) = server.url.split_once('@').unwrap();
-    let url = format!("mariadb://plain@{place_of_server}");
+    let url = format!("{engine}://plain@{place_of_server}");
     let replaced = replaces_behind_a_lock(&server, &place, &url).exits(0);
     let replaced = replaced.prints("The table t was replaced without locking it before");
     replaced.prints(
@@ -261,4 +263,14 @@ fn a_table_that_mariadb_does_not_let_dyno_lock_is_kept_if_it_is_altered_right_be
     let replaced = open.end().exits(0);
     assert!(!replaced.stdout.contains("is kept"), "{}", replaced.stdout);
     assert_eq!(sql(STAGED), "1", "the one that is kept");
+}
+
+#[test]
+fn a_table_that_is_altered_right_before_the_rename_is_not_replaced() {
+    ["mariadb", "mysql"].into_iter().for_each(is_not_replaced_when_altered_before_the_rename);
+}
+
+#[test]
+fn a_table_that_dyno_may_not_lock_is_kept_if_it_is_altered_right_before_the_rename() {
+    ["mariadb", "mysql"].into_iter().for_each(is_kept_without_a_lock);
 }

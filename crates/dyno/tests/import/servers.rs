@@ -1,4 +1,4 @@
-//! Loads into PostgreSQL and MariaDB. Where one is not installed, its part is skipped and says so.
+//! Loads into PostgreSQL, MariaDB and MySQL. Where one is not installed, its part is skipped and says so.
 
 use std::fs;
 use std::io::Write;
@@ -23,7 +23,8 @@ impl Server {
     }
 
     fn start_with(engine: &str, settings: &[Setting]) -> Option<Server> {
-        let started = server::start(engine, &Build::System, settings)?;
+        let build = if engine == "mysql" { Build::Path("9".into()) } else { Build::System };
+        let started = server::start(engine, &build, settings)?;
         let at = started.server.connection("").server;
         let url = match engine {
             "postgres" => {
@@ -277,4 +278,9 @@ fn a_row_that_a_trigger_of_mariadb_refuses_is_an_error_of_the_input() {
 #[test]
 fn mariadb_is_loaded() {
     serves("mariadb");
+}
+
+#[test]
+fn mysql_is_loaded() {
+    serves("mysql");
 }

@@ -35,8 +35,9 @@ const LONGEST_NAME: usize = 64;
 /// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is a number like others where the
 /// server would count on.
 const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'";
-/// The load is judged by its warnings, and a server may be set to keep none of them.
-const WARNINGS: &str = "SET SESSION max_error_count = 64";
+/// The warnings of a statement that a session keeps, at least: the load is judged by them, and a server may be set to keep
+/// none.
+const WARNINGS: u64 = 64;
 
 /// A server may be set to check neither.
 const CHECKS: &str = "SET SESSION foreign_key_checks = 1, unique_checks = 1";
@@ -71,7 +72,7 @@ impl MySql {
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
         connection.rows(MODE)?;
-        connection.rows(WARNINGS)?;
+        keep_warnings(&connection)?;
         connection.rows(CHECKS)?;
         let _ = connection.rows(NO_CURRENT_TIME);
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
@@ -118,6 +119,19 @@ impl MySql {
         );
         Ok(())
     }
+}
+
+/// Has the session keep warnings. MySQL 9.7 lets users set this only with the privilege SESSION_VARIABLES_ADMIN, so it stays
+/// as it is where it suffices.
+fn keep_warnings(connection: &Connection) -> Result<()> {
+    let kept = connection.value("SELECT @@SESSION.max_error_count")?;
+    if kept.and_then(|kept| kept.parse().ok()).is_none_or(|kept: u64| kept < WARNINGS) {
+        let set = connection.rows(&format!("SET SESSION max_error_count = {WARNINGS}"));
+        set.with_context(|| {
+            format!("the server is set to keep fewer than {WARNINGS} warnings, by which dyno judges a load")
+        })?;
+    }
+    Ok(())
 }
 
 impl Target for MySql {
