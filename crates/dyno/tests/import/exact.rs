@@ -103,7 +103,7 @@ fn postgres_changes_no_value_without_a_word() {
 
 #[test]
 fn rows_without_a_key_are_all_merged() {
-    for engine in ["postgres", "mariadb"] {
+    for engine in ["postgres", "mariadb", "mysql"] {
         let Some(case) = Case::of(engine) else { continue };
         case.place.write("t.csv", "k,v\n,a\n,b\n1,c\n,d\n1,e\n");
         for (how, last) in [("skip", "c"), ("update", "e")] {
@@ -155,7 +155,7 @@ fn a_table_that_others_refer_to_is_not_replaced_in_mariadb() {
 
 #[test]
 fn computed_columns_take_no_value() {
-    for engine in ["postgres", "mariadb"] {
+    for engine in ["postgres", "mariadb", "mysql"] {
         let Some(case) = Case::of(engine) else { continue };
         case.sql("CREATE TABLE gv (b VARCHAR(9), g VARCHAR(9) GENERATED ALWAYS AS (lower(b)) STORED)");
         case.place.write("gv.csv", "b,g\nx,y\n");
@@ -226,7 +226,7 @@ fn an_import_that_waits_for_a_lock_of_postgres_heeds_signals() {
 
 #[test]
 fn what_a_server_loses_with_a_table_is_named() {
-    for engine in ["postgres", "mariadb"] {
+    for engine in ["postgres", "mariadb", "mysql"] {
         let Some(case) = Case::of(engine) else { continue };
         case.sql("CREATE TABLE sr (id INTEGER, v INTEGER NOT NULL DEFAULT 5, u INTEGER UNIQUE, CONSTRAINT few CHECK (v < 9))");
         if engine == "postgres" {

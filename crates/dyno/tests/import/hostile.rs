@@ -6,7 +6,7 @@ use std::fs;
 use super::servers::{Server, printed, program};
 use crate::common::{Place, Result};
 
-const ENGINES: [&str; 2] = ["postgres", "mariadb"];
+const ENGINES: [&str; 3] = ["postgres", "mariadb", "mysql"];
 
 /// A row: a number, a text, and a number or NULL.
 type Row = (usize, String, Option<i64>);
