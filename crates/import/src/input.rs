@@ -202,7 +202,9 @@ impl Input {
                 self.nulls.extend(shape.fields().map(|field| of(nulls, field)));
                 self.strings.extend(shape.fields().map(|field| of(strings, field)));
                 self.unshaped.clone_from(fields);
-                shape.apply(buffer, start, record, (fields, &mut self.nulls), &self.name);
+                let is_json = matches!(self.reader, Reader::Json(_));
+                let strings = is_json.then_some(self.strings.as_slice());
+                shape.apply(buffer, start, record, (fields, &mut self.nulls), (strings, &self.name));
             }
         }
     }
@@ -270,13 +272,25 @@ fn read_header(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
     Ok(Some(fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect()))
 }
 
-/// The positions of the first file's fields in a file with a header. A field to which dyno gave a name, because the
-/// header has none or has it twice, corresponds to the field of the other file that got its name for the same reason.
+/// The place among `others` of the name at a place among `names`: the second of its name is where the second one is there.
+fn same_place(names: &[String], place: usize, others: &[String]) -> Option<usize> {
+    let before = names[..place].iter().filter(|name| **name == names[place]).count();
+    let same = others.iter().enumerate().filter(|(_, other)| **other == names[place]);
+    same.map(|(other, _)| other).nth(before)
+}
+
+/// The positions of the first file's fields in a file with a header: by their names, also where a name comes several times,
+/// else by names that differ in case. A field to which dyno gave a name, because the header has none or has it twice,
+/// corresponds to the field of the other file that got its name for the same reason.
 fn order(format: &Format, header: &[Vec<u8>], name: &str) -> Result<Vec<usize>> {
     let given: Vec<String> = header.iter().map(|field| given_name(field)).collect::<Result<_>>()?;
     let own: Vec<(String, &String)> = names(Some(header), header.len())?.into_iter().zip(&given).collect();
     let keys: Vec<String> =
         format.keys.iter().map(|key| given_name(key.as_bytes())).collect::<Result<_>>()?;
+    let exact: Vec<usize> = (0..keys.len()).filter_map(|key| same_place(&keys, key, &given)).collect();
+    if exact.len() == keys.len() && keys.len() == given.len() {
+        return Ok(exact);
+    }
     let place = |(wanted, key): (&String, &String)| {
         let is_same = |(own, given): &(String, &String)| {
             own.eq_ignore_ascii_case(wanted) && given.eq_ignore_ascii_case(key)

@@ -90,6 +90,11 @@ impl Shape {
         Shape { nulls: nulls.collect(), ..self.clone() }
     }
 
+    /// True if the texts of a column have decimal commas.
+    pub fn has_commas(&self, column: usize) -> bool {
+        matches!(self.picks.get(column), Some(Pick::Field(_, Rewrite::Comma)))
+    }
+
     /// True if the fields of a column come to it in another form.
     pub fn rewrites(&self, column: usize) -> bool {
         matches!(self.picks.get(column), Some(Pick::Field(_, rewrite)) if *rewrite != Rewrite::None)
@@ -112,14 +117,15 @@ impl Shape {
     }
 
     /// Brings the fields of a record into the order of the table's columns. New texts are put behind the record's, and
-    /// columns whose field is NULL are marked.
+    /// columns whose field is NULL are marked. Of JSON, the strings are marked: its numbers have no decimal comma, whatever
+    /// the strings of the column have.
     pub fn apply(
         &self,
         text: &mut Vec<u8>,
         start: usize,
         record: &mut Record,
         (fields, is_null): (&mut Vec<(u32, u32)>, &mut [bool]),
-        file: &str,
+        (strings, file): (Option<&[bool]>, &str),
     ) {
         if fields.len() != self.width {
             record.flaw =
@@ -135,6 +141,11 @@ impl Shape {
                     let own = &text[start + from as usize..start + to as usize];
                     if self.nulls.get(column).is_some_and(|nulls| nulls.iter().any(|null| null == own)) {
                         is_null[column] = true;
+                        picked.push((from, to));
+                        continue;
+                    }
+                    let is_number = strings.is_some_and(|strings| !strings[column]);
+                    if is_number && *rewrite == Rewrite::Comma {
                         picked.push((from, to));
                         continue;
                     }

@@ -146,3 +146,62 @@ fn lines_of_json_are_rows() {
     import(&place, "bad.jsonl --into c.db").exits(2).says("bad.jsonl:2: ").says("is no object of JSON");
     assert_eq!(names(&place), ["a.db", "b.db", "bad.jsonl", "late.jsonl", "t.jsonl"]);
 }
+
+#[test]
+fn names_that_differ_only_in_case_are_kept_apart() {
+    let place = Place::new();
+    place.write("f1.csv", "a,A,c\n1,2,9\n");
+    place.write("f2.csv", "A,a,c\n3,4,9\n");
+    place.write("f3.csv", "c,A,a\n9,5,6\n");
+    import(&place, "f1.csv f2.csv f3.csv --header --into a.db --table t").exits(0);
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT a, A_2, c FROM t"),
+        json!([[1, 2, 9], [4, 3, 9], [6, 5, 9]])
+    );
+    place.write("j.jsonl", "{\"a\":1,\"A\":5}\n{\"a\":3}\n");
+    for file in ["f1.csv --header", "j.jsonl"] {
+        for option in [
+            "--columns A",
+            "--skip-columns A",
+            "--types A:TEXT",
+            "--primary-key A",
+            "--index A",
+            "--null-in A=2",
+        ] {
+            import(&place, &format!("{file} --into b.db {option}"))
+                .exits(2)
+                .says("which differ only in case, so A is called A_2 here");
+        }
+        import(&place, &format!("{file} --into b.db --table t --columns A_2 --replace")).exits(0);
+    }
+    assert_eq!(query(&place.path("b.db"), "SELECT A_2 FROM t"), json!([[5], [null]]));
+    // The file that made a table can be added to it; another order of names cannot be taken for it.
+    import(&place, "f1.csv --header --into a.db --table t --append").exits(0);
+    import(&place, "f2.csv --header --into a.db --table t --append")
+        .exits(2)
+        .says("the table t has no column");
+    import(&place, "f2.csv --header --into a.db --table t --append --columns A=A_2,a_2=a,c").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT sum(a), sum(A_2) FROM t"), json!([[16, 15]]));
+}
+
+#[test]
+fn numbers_of_json_have_no_decimal_comma() {
+    let place = Place::new();
+    place.write("p.jsonl", "{\"p\":\"1.234,5\"}\n{\"p\":2.125}\n{\"p\":null}\n");
+    import(&place, "p.jsonl --into a.db --types p:REAL(,)").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT p FROM p"), json!([[1234.5], [2.125], [null]]));
+}
+
+#[test]
+fn what_triggers_make_of_merged_rows_is_not_guessed() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,1\n2,2\n2,3\n4,4\n");
+    let make = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER); INSERT INTO t VALUES (1, 0); \
+                CREATE TRIGGER g BEFORE INSERT ON t WHEN new.a = 2 BEGIN SELECT raise(IGNORE); END";
+    let script = "import sqlite3, sys; sqlite3.connect('a.db').executescript(sys.argv[1])";
+    let mut python = std::process::Command::new("python3");
+    assert!(python.args(["-c", script, make]).current_dir(place.path("")).status().unwrap().success());
+    let merged = import(&place, "t.csv --into a.db --append --on-conflict update").exits(0);
+    merged.prints("(a row whose key is there is updated, unless a trigger does otherwise)");
+    assert_eq!(query(&place.path("a.db"), "SELECT a, b FROM t"), json!([[1, 1], [4, 4]]));
+}

@@ -271,3 +271,15 @@ fn a_files_name_is_no_command_of_the_programs() {
     );
     assert!(!names(&place).contains(&"PWNED".to_owned()));
 }
+
+#[test]
+fn a_header_that_comes_again_behind_a_mark_of_utf_8_is_no_row() {
+    let place = Place::new();
+    for again in ["\u{feff}id,x", " id, x"] {
+        place.write("cat.csv", &format!("id,x\n1,b\n{again}\n2,b\n"));
+        import(&place, "cat.csv --into a.db").exits(2).says("record 3 is the first one again");
+    }
+    place.write("t.csv", "id,x\n0,a\n");
+    import(&place, "t.csv --into a.db --types id:TEXT,x:TEXT").exits(0);
+    import(&place, "cat.csv --into a.db --append --table t").exits(2).says("record 3 is the first one again");
+}

@@ -106,7 +106,7 @@ fn serves(engine: &str) {
     place.write("l.csv", "id,v\n2,x\n3,y\n3,z\n");
     into("l.csv --table k --append --on-conflict skip")
         .exits(0)
-        .prints("(rows whose key was there were skipped)");
+        .prints("(a row whose key is there is skipped, unless a trigger does otherwise)");
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|b\n3|y");
     into("l.csv --table k --append --on-conflict update").exits(0);
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|x\n3|z");

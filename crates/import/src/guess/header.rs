@@ -49,8 +49,8 @@ pub fn header(records: &[Vec<Vec<u8>>]) -> Guess<bool> {
     let Some((first, rest)) = records.split_first() else {
         return Ok(Choice::new(false, "there is no record"));
     };
-    let again = rest.contains(first).then(|| repeated(records));
-    let rest: Vec<&Vec<Vec<u8>>> = rest.iter().filter(|record| *record != first).collect();
+    let again = rest.iter().any(|record| is_again(record, first)).then(|| repeated(records));
+    let rest: Vec<&Vec<Vec<u8>>> = rest.iter().filter(|record| !is_again(record, first)).collect();
     let votes = votes(first, &rest);
     match (votes.words > 0, votes.numbers > votes.years) {
         (true, false) => match again {
@@ -158,9 +158,19 @@ pub fn either(why: &str) -> String {
     )
 }
 
+/// True if a record is the first one again, as far as names of columns go: with spaces around them, or behind the mark of
+/// UTF-8 with which the second of two joined files begins.
+pub fn is_again(record: &[Vec<u8>], first: &[Vec<u8>]) -> bool {
+    fn name(field: &[u8]) -> &[u8] {
+        field.strip_prefix("\u{feff}".as_bytes()).unwrap_or(field).trim_ascii()
+    }
+    record.iter().map(|field| name(field)).eq(first.iter().map(|field| name(field)))
+}
+
 /// Asks about a first record that comes again.
 pub fn repeated(records: &[Vec<Vec<u8>>]) -> String {
-    let again = records.iter().skip(1).position(|record| Some(record) == records.first());
+    let again =
+        records.first().and_then(|first| records[1..].iter().position(|record| is_again(record, first)));
     format!(
         "record {} is the first one again, as where files with headers were joined. Give those files one by one \
          (the second with --append), or remove the line; --header or --no-header load it as data",

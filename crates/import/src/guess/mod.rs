@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::records::Records;
 use crate::source::{Sample, Source};
 use crate::syntax::{Flaw, Syntax};
-pub use header::{either, header, repeated};
+pub use header::{either, header, is_again, repeated};
 
 /// Delimiters that are tried, the likeliest first.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];

@@ -188,11 +188,13 @@ fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess
     match (named, guess) {
         (0, Err(_)) => Ok(Choice::new(false, "it holds no name of the table's columns")),
         (0, guess) => guess,
-        (named, guess) if named == first.len() => match rest.iter().any(|record| record == first) {
-            // Files with headers were joined.
-            true if first.len() > 1 || guess.is_err() => Err(guess::repeated(records)),
-            _ => Ok(Choice::new(true, "it holds names of the table's columns")),
-        },
+        (named, guess) if named == first.len() => {
+            match rest.iter().any(|record| guess::is_again(record, first)) {
+                // Files with headers were joined.
+                true if first.len() > 1 || guess.is_err() => Err(guess::repeated(records)),
+                _ => Ok(Choice::new(true, "it holds names of the table's columns")),
+            }
+        }
         (_, Ok(Choice { value: false, .. })) => {
             Err(guess::either("it holds names of some of the table's columns, and other values"))
         }

@@ -14,6 +14,7 @@ use crate::chunks::Chunks;
 use crate::convert::{Converter, TypeMismatch, Wanted};
 use crate::error::{BadInput, Input as _, Interrupted, Refused};
 use crate::fill::Restart;
+use crate::guess;
 use crate::parse::unrepeatable;
 use crate::pipeline::ImportObserver;
 use crate::rejects::{OnError, Rejects};
@@ -102,7 +103,9 @@ impl Plan {
 
     /// Refuses a header that comes again far behind the beginning: it would make its columns texts.
     fn check_repeated(&self, TypeMismatch(bad): &TypeMismatch) -> Result<()> {
-        let name = bad.column.as_ref().filter(|name| self.header.value && name.as_bytes() == bad.text);
+        let is_again =
+            |name: &str| guess::is_again(std::slice::from_ref(&bad.text), &[name.as_bytes().to_vec()]);
+        let name = bad.column.as_ref().filter(|name| self.header.value && is_again(name));
         ensure!(
             name.is_none(),
             "{}: the record repeats the header, as where files with headers were joined. Give those files one by \

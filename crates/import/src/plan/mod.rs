@@ -1,6 +1,7 @@
 //! The plan of an import, made before anything is changed: shape of the file, columns, statements.
 
 mod beginning;
+mod cases;
 mod columns;
 mod course;
 mod load;
@@ -24,6 +25,7 @@ use crate::shape::Shape;
 use crate::source::{Opened, Packing, Stamp};
 use crate::table::{Column, Merge, Table, list, named_column};
 use crate::target::{Existing, Target};
+use crate::value::Kind;
 
 use beginning::Beginning;
 pub use report::{Course, Merged, Report};
@@ -142,6 +144,7 @@ impl Plan {
     fn find_columns(&mut self, existing: Option<Vec<Column>>, beginning: &Beginning) -> Result<()> {
         let records = &beginning.records;
         let named = self.choose(records).input()?;
+        self.check_cases(&named, existing.as_deref()).input()?;
         self.first = self.shown(records);
         let mut table = self.table.clone();
         table.columns = match existing {
@@ -162,6 +165,7 @@ impl Plan {
     /// Refuses what the target cannot do, and chooses the way of the rows.
     fn check(&mut self, beginning: &Beginning) -> Result<()> {
         check_names(&self.request.nulls_of, &self.table).input()?;
+        check_commas(&self.shape, beginning).input()?;
         self.target.check(&self.table, self.existing).input()?;
         if self.existing == Existing::Replace {
             self.notes = self.target.losses(&self.table)?;
@@ -220,6 +224,20 @@ fn check_names(nulls_of: &[(String, String)], table: &Table) -> Result<()> {
             Err(anyhow!("--null-in names '{name}', which is no column; there are {}", list(&table.columns)))
         }
     }
+}
+
+/// Refuses decimal commas for numbers that a file holds as numbers: it writes none of them.
+fn check_commas(shape: &Shape, beginning: &Beginning) -> Result<()> {
+    let Some((names, kinds)) = &beginning.stated else { return Ok(()) };
+    for (column, field) in shape.fields().enumerate() {
+        let Some(field) = field.filter(|_| shape.has_commas(column)) else { continue };
+        let name = String::from_utf8_lossy(&names[field]);
+        ensure!(
+            kinds[field] == Kind::TEXT,
+            "the file holds numbers in {name}, without a comma: leave REAL(,) out"
+        );
+    }
+    Ok(())
 }
 
 /// Refuses a column of names that are no texts: a text that stands for two names would lose what distinguishes their rows.

@@ -23,7 +23,7 @@ pub enum Course {
 pub struct Merged {
     /// True if a row whose key existed updated the existing row; else it was skipped.
     pub updates: bool,
-    /// The number of rows that are new in the table; None if the database was not asked.
+    /// The number of rows that are new in the table; None if the database was not asked, or triggers may have added or left out others.
     pub added: Option<u64>,
 }
 

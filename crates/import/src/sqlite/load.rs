@@ -151,9 +151,10 @@ impl Sqlite {
         Ok(reached)
     }
 
-    /// The number of rows of a table with which rows are merged; no other program changes it within the transaction.
+    /// The number of rows of a table with which rows are merged; no other program changes it within the transaction. None
+    /// where its triggers may, so that the difference would say nothing of the file's rows.
     fn counted(&self, connection: &Connection, table: &Table) -> Result<Option<u64>> {
-        if table.merge.is_none() {
+        if table.merge.is_none() || self.found.as_ref().is_some_and(FoundTable::has_triggers) {
             return Ok(None);
         }
         let count = connection.value(&format!("SELECT count(*) FROM {}", quoted(&table.name)))?;

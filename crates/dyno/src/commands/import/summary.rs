@@ -115,7 +115,7 @@ fn outcome(merged: Merged, rows: u64) -> String {
     let what = if merged.updates { "updated" } else { "skipped" };
     match merged.added {
         Some(added) => format!(" ({added} added, {} {what})", rows.saturating_sub(added)),
-        None => format!(" (rows whose key was there were {what})"),
+        None => format!(" (a row whose key is there is {what}, unless a trigger does otherwise)"),
     }
 }
 
