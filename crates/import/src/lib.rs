@@ -47,7 +47,7 @@ mod value;
 
 pub use error::{BadInput, Interrupted, Locked};
 pub use explain::why;
-pub use names::escaped;
+pub use names::{escaped, with_ending};
 pub use pipeline::{ImportObserver, Rows, Waits};
 pub use plan::{Course, Merged, Plan, Report};
 pub use rejects::OnError;

@@ -40,6 +40,10 @@ fn files_that_the_command_line_confuses_are_refused() {
     import(&place, "t.csv --into a.db --no-header --on-error reject --rejects ./a.db")
         .exits(2)
         .says("--rejects and --into name the same file");
+    for ending in ["-journal", "-wal", "-shm"] {
+        let rejects = format!("bad.csv --into a.db --on-error reject --rejects ./a.db{ending}");
+        import(&place, &rejects).exits(2).says(&format!("a file of SQLite's, a.db{ending}"));
+    }
     assert!(!place.path("a.db").exists());
 }
 

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
-use dyno_import::{MySql, Postgres, Safety, Sqlite, Target, escaped};
+use dyno_import::{MySql, Postgres, Safety, Sqlite, Target, escaped, with_ending};
 
 use crate::cli::{ImportArgs, SafetyArg};
 use crate::commands::outcome::AsInput;
@@ -58,6 +58,9 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     database(arguments, &arguments.into, safety)
 }
 
+/// A name beside a database.
+const OWN: &str = "a file of SQLite's";
+
 /// The SQLite database of a path.
 fn database(arguments: &ImportArgs, path: &OsStr, safety: Safety) -> Result<Box<dyn Target>> {
     let path = path.as_bytes().strip_prefix(b"sqlite:").map_or(path, OsStr::from_bytes);
@@ -75,12 +78,15 @@ fn database(arguments: &ImportArgs, path: &OsStr, safety: Safety) -> Result<Box<
         return Err(anyhow::anyhow!("--into names no database")).input();
     }
     let place = |path: &Path| std::path::absolute(path).ok();
-    let is_database = |rejects: &PathBuf| place(rejects) == place(path.as_ref());
-    if arguments.rejects.as_ref().is_some_and(is_database) {
-        return Err(anyhow::anyhow!(
-            "--rejects and --into name the same file, {shown}: --rejects names another"
-        ))
-        .input();
+    // SQLite takes what lies under these names for a journal of the database, and deletes it.
+    for (ending, said) in [("", "the same file"), ("-journal", OWN), ("-wal", OWN), ("-shm", OWN)] {
+        let own = place(with_ending(path, ending).as_ref());
+        if arguments.rejects.as_ref().is_some_and(|rejects| place(rejects) == own) {
+            return Err(anyhow::anyhow!(
+                "--rejects and --into name {said}, {shown}{ending}: --rejects names another"
+            ))
+            .input();
+        }
     }
     Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
 }
