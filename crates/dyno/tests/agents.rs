@@ -1,5 +1,5 @@
-//! Clients that agents drive: by launchers that start agents on this machine, and over ssh on hosts that are network
-//! namespaces, over ssh (`over_ssh`) and by Slurm (`over_slurm`).
+//! Clients that agents drive: by launchers that start agents on this machine, and on hosts that are network namespaces,
+//! over ssh (`over_ssh`) and by Slurm (`over_slurm`).
 
 mod network;
 mod over_slurm;
@@ -8,7 +8,7 @@ mod slurm;
 
 use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use nix::sys::signal::{Signal, kill};
@@ -21,6 +21,9 @@ use crate::mix_faults::lead;
 
 const SMALL: &str =
     "--set warm_up=0.1 --duration 0.5s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl";
+/// A trial that lasts long enough to be disturbed.
+const LONG: &str = "--set warm_up=0 --duration 60s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl \
+                    --clients 3 --only transfer";
 /// A launcher that starts an agent for each host, on this machine.
 const EACH: &str = "env AGENT_OF={host} {agent}";
 const AGENT: &str = env!("CARGO_BIN_EXE_dyno");
@@ -59,12 +62,17 @@ impl Served {
     }
 }
 
-/// Starts a run of a bank, driven by agents.
-fn start(place: &Place, on: &str, hosts: &str, arguments: &str) -> Child {
+/// A run of a bank, driven by agents.
+fn bank(place: &Place, on: &str, hosts: &str, arguments: &str) -> Command {
     let mut dyno = place.command();
     dyno.arg("run").arg("bank").args(arguments.split_whitespace());
     dyno.args(["--on", on, "--hosts", hosts, "--agent", AGENT]);
-    dyno.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    dyno.stdout(Stdio::piped()).stderr(Stdio::piped());
+    dyno
+}
+
+fn start(place: &Place, on: &str, hosts: &str, arguments: &str) -> Child {
+    bank(place, on, hosts, arguments).spawn().unwrap()
 }
 
 fn run(place: &Place, on: &str, hosts: &str, arguments: &str) -> Result {
@@ -169,11 +177,7 @@ fn wait_for_a_trial(runners: impl Fn() -> Vec<u32>) {
 /// Sends a signal to an agent in the middle of a trial that lasts a minute. Returns what dyno says.
 fn signalled(signal: Signal) -> (Place, String) {
     let (place, served) = (Place::new(), Served::here());
-    let arguments = format!(
-        "--set warm_up=0 --duration 60s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl --clients 3 \
-         --only transfer --url {}",
-        served.url
-    );
+    let arguments = format!("{LONG} --url {}", served.url);
     let mark = place.path("").display().to_string();
     let dyno = start(&place, &format!("env AGENT_OF={{host}}@{mark} {{agent}}"), "a,b,c", &arguments);
     let runners = || {

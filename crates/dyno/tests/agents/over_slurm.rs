@@ -1,22 +1,18 @@
 //! Agents on three hosts, started by Slurm's `srun`.
 
-use std::process::Stdio;
+use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::network::HOSTS;
 use super::slurm::Slurm;
-use super::{AGENT, SMALL, Served, assert_shared, wait_for_a_trial};
+use super::{LONG, SMALL, Served, assert_shared, bank, wait_for_a_trial};
 use crate::common::{Place, Result, read_json, wait_for};
 
-/// Starts a run of a bank as `docs/machines.md` writes it.
-fn start(slurm: &Slurm, place: &Place, arguments: &str) -> std::process::Child {
-    let mut dyno = place.command();
-    dyno.env("SLURM_CONF", slurm.configuration());
-    dyno.arg("run").arg("bank").args(arguments.split_whitespace());
-    dyno.args(["--on", "srun", "--hosts", "a,b,c", "--agent", AGENT]);
-    dyno.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+/// Starts a run as `docs/machines.md` writes it.
+fn start(slurm: &Slurm, place: &Place, arguments: &str) -> Child {
+    bank(place, "srun", "a,b,c", arguments).env("SLURM_CONF", slurm.configuration()).spawn().unwrap()
 }
 
 /// Of the processes on a host, those that are not Slurm's own.
@@ -50,11 +46,7 @@ fn slurm_starts_agents_that_share_the_clients_and_lose_nothing() {
 fn an_agent_of_slurm_that_is_killed_is_named_and_nothing_is_left() {
     let Some(slurm) = Slurm::start() else { return };
     let (served, place) = (Served::at(slurm.network.address()), Place::new());
-    let arguments = format!(
-        "--set warm_up=0 --duration 60s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl --clients 3 \
-         --only transfer --url {}",
-        served.url
-    );
+    let arguments = format!("{LONG} --url {}", served.url);
     let dyno = start(&slurm, &place, &arguments);
     let runners = || {
         let all = HOSTS.into_iter().flat_map(|host| others(&slurm, host));

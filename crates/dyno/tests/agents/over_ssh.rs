@@ -6,7 +6,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::network::Network;
-use super::{SMALL, Served, assert_shared, run, start, wait_for_a_trial};
+use super::{LONG, SMALL, Served, assert_shared, run, start, wait_for_a_trial};
 use crate::common::{Place, Result, read_json, wait_for};
 
 /// Nothing of an agent may be left on a host.
@@ -38,11 +38,7 @@ fn three_hosts_drive_a_server_and_two_dynos_may_do_so_at_once() {
 /// Does something to host b in the middle of a trial that lasts a minute, and returns why the trial failed.
 fn disturbed(network: &Network, disturb: impl FnOnce()) -> String {
     let (served, place) = (Served::at(network.address()), Place::new());
-    let arguments = format!(
-        "--set warm_up=0 --duration 60s --trials 1 --no-warm-up --set accounts=50 --quiet -o run.jsonl --clients 3 \
-         --only transfer --url {}",
-        served.url
-    );
+    let arguments = format!("{LONG} --url {}", served.url);
     let dyno = start(&place, &network.launcher(), "a,b,c", &arguments);
     wait_for_a_trial(|| {
         let all = ["a", "b", "c"].into_iter().flat_map(|host| network.processes(host));

@@ -2,6 +2,7 @@
 //! munge keeps, and the sockets are in a folder that only root may enter.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -15,6 +16,8 @@ const CONTROLLER: &str = "controller";
 pub struct Slurm {
     pub network: Network,
     servers: Vec<Child>,
+    /// The port of the controller, which is on this machine as those of other tests are.
+    port: u16,
 }
 
 impl Slurm {
@@ -29,7 +32,8 @@ impl Slurm {
             }
         }
         let network = Network::of_hosts()?;
-        let mut slurm = Slurm { network, servers: Vec::new() };
+        let port = TcpListener::bind((network.address(), 0)).unwrap().local_addr().unwrap().port();
+        let mut slurm = Slurm { network, servers: Vec::new(), port };
         slurm.authenticate();
         slurm.serve();
         Some(slurm)
@@ -96,12 +100,13 @@ impl Slurm {
         format!(
             "ClusterName=dyno\nSlurmctldHost={CONTROLLER}({})\nSlurmUser=root\nSlurmdUser=root\n\
              AuthType=auth/munge\nAuthInfo=socket={socket}\nCredType=cred/munge\nDebugFlags=NO_CONF_HASH\n\
-             SlurmctldPort=16817\nSlurmdPort=16818\nStateSaveLocation={folder}{CONTROLLER}\nSlurmdSpoolDir={folder}%n\n\
+             SlurmctldPort={}\nSlurmdPort=16818\nStateSaveLocation={folder}{CONTROLLER}\nSlurmdSpoolDir={folder}%n\n\
              SlurmctldPidFile={folder}slurmctld.pid\nSlurmdPidFile={folder}%n/slurmd.pid\n\
              SlurmctldLogFile={log}\nSlurmdLogFile={log}\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n\
              SelectType=select/linear\nSwitchType=switch/none\nMpiDefault=none\nReturnToService=2\n{nodes}\
              PartitionName=all Nodes={} Default=YES State=UP\n",
             self.network.address(),
+            self.port,
             HOSTS.join(","),
         )
     }

@@ -58,7 +58,7 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     database(arguments, &arguments.into, safety)
 }
 
-/// A name beside a database.
+/// Names that SQLite gives to files next to a database, in the message that refuses them.
 const OWN: &str = "a file of SQLite's";
 
 /// The SQLite database of a path.
