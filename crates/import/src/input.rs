@@ -5,11 +5,12 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use encoding_rs::Encoding;
 
 use crate::contents::lines_before;
 use crate::error::Input as _;
+use crate::field_order::order;
 use crate::json;
 use crate::records::{Record, Records};
 use crate::shape::Shape;
@@ -18,7 +19,6 @@ use crate::source::Opened;
 use crate::source::Source;
 use crate::split::{Fields, fields_of};
 use crate::syntax::Syntax;
-use crate::table::{given_name, names};
 
 /// The number of low bits of a place that hold the line. The bits above hold the number of the file.
 const LINE_BITS: u32 = 40;
@@ -72,8 +72,8 @@ pub struct Input {
     is_unwanted: Arc<AtomicBool>,
     nulls: Vec<bool>,
     strings: Vec<bool>,
-    /// The fields of the last record as the first file orders them, if the table takes others.
-    unshaped: Vec<(u32, u32)>,
+    /// The last record as its file has it, if the table's fields are not that.
+    as_found: Vec<(u32, u32)>,
 }
 
 impl Input {
@@ -102,7 +102,7 @@ impl Input {
             is_unwanted,
             nulls: Vec::new(),
             strings: Vec::new(),
-            unshaped: Vec::new(),
+            as_found: Vec::new(),
         })
     }
 
@@ -127,7 +127,7 @@ impl Input {
             is_unwanted: opened.is_unwanted.clone(),
             nulls: Vec::new(),
             strings: Vec::new(),
-            unshaped: Vec::new(),
+            as_found: Vec::new(),
         }
     }
 
@@ -179,9 +179,13 @@ impl Input {
         record: &mut Record,
         fields: &mut Vec<(u32, u32)>,
     ) {
+        self.as_found.clear();
         let (nulls, strings): (&[bool], &[bool]) = match &self.reader {
             Reader::Text(_) => (&[], &[]),
-            Reader::Json(lines) => (lines.nulls(), lines.strings()),
+            Reader::Json(lines) => {
+                self.as_found.push(lines.whole());
+                (lines.nulls(), lines.strings())
+            }
             #[cfg(feature = "parquet")]
             Reader::Parquet(rows) => (rows.nulls(), &[]),
         };
@@ -201,8 +205,10 @@ impl Input {
                 };
                 self.nulls.extend(shape.fields().map(|field| of(nulls, field)));
                 self.strings.extend(shape.fields().map(|field| of(strings, field)));
-                self.unshaped.clone_from(fields);
                 let is_json = matches!(self.reader, Reader::Json(_));
+                if !is_json {
+                    self.as_found.clone_from(fields);
+                }
                 let strings = is_json.then_some(self.strings.as_slice());
                 shape.apply(buffer, start, record, (fields, &mut self.nulls), (strings, &self.name));
             }
@@ -219,9 +225,10 @@ impl Input {
         &self.strings
     }
 
-    /// All fields of the last record, in the order of the first file. `fields` are those that the table takes.
-    pub fn unshaped<'f>(&'f self, fields: &'f Fields) -> &'f Fields {
-        if self.shape.is_some() { &self.unshaped } else { fields }
+    /// The last record as its file has it: all fields in the order of the first file, or a line of JSON as one. `fields` are
+    /// those that the table takes.
+    pub fn as_found<'f>(&'f self, fields: &'f Fields) -> &'f Fields {
+        if self.as_found.is_empty() { fields } else { &self.as_found }
     }
 
     /// The shape of the records, which can say what is wrong with a field.
@@ -257,7 +264,7 @@ fn open(
         return Ok((Reader::Text(Box::new(records)), None));
     }
     let order = match read_header(&mut records)? {
-        Some(header) => order(format, &header, &name).input()?,
+        Some(header) => order((&format.names, &format.keys), &header, &name).input()?,
         None => return Ok((Reader::Text(Box::new(records)), None)),
     };
     let is_same = order.iter().enumerate().all(|(place, field)| place == *field);
@@ -270,39 +277,4 @@ fn read_header(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
     let Some(record) = records.read(&mut buffer, 0, &mut ends)? else { return Ok(None) };
     fields_of(&ends[..record.fields], &mut fields);
     Ok(Some(fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect()))
-}
-
-/// The place among `others` of the name at a place among `names`: the second of its name is where the second one is there.
-fn same_place(names: &[String], place: usize, others: &[String]) -> Option<usize> {
-    let before = names[..place].iter().filter(|name| **name == names[place]).count();
-    let same = others.iter().enumerate().filter(|(_, other)| **other == names[place]);
-    same.map(|(other, _)| other).nth(before)
-}
-
-/// The positions of the first file's fields in a file with a header: by their names, also where a name comes several times,
-/// else by names that differ in case. A field to which dyno gave a name, because the header has none or has it twice,
-/// corresponds to the field of the other file that got its name for the same reason.
-fn order(format: &Format, header: &[Vec<u8>], name: &str) -> Result<Vec<usize>> {
-    let given: Vec<String> = header.iter().map(|field| given_name(field)).collect::<Result<_>>()?;
-    let own: Vec<(String, &String)> = names(Some(header), header.len())?.into_iter().zip(&given).collect();
-    let keys: Vec<String> =
-        format.keys.iter().map(|key| given_name(key.as_bytes())).collect::<Result<_>>()?;
-    let exact: Vec<usize> = (0..keys.len()).filter_map(|key| same_place(&keys, key, &given)).collect();
-    if exact.len() == keys.len() && keys.len() == given.len() {
-        return Ok(exact);
-    }
-    let place = |(wanted, key): (&String, &String)| {
-        let is_same = |(own, given): &(String, &String)| {
-            own.eq_ignore_ascii_case(wanted) && given.eq_ignore_ascii_case(key)
-        };
-        own.iter().position(is_same)
-    };
-    let order: Vec<usize> = format.names.iter().zip(&keys).filter_map(place).collect();
-    ensure!(
-        order.len() == format.names.len() && own.len() == format.names.len(),
-        "{name} has the columns {}, and the first file has {}: files of one import have the same ones, in any order",
-        given.join(", "),
-        keys.join(", ")
-    );
-    Ok(order)
 }

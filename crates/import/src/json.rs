@@ -22,6 +22,7 @@ pub struct Lines {
     nulls: Vec<bool>,
     strings: Vec<bool>,
     raw: Vec<u8>,
+    whole: (u32, u32),
 }
 
 /// A value as it is spelled in a line.
@@ -36,7 +37,13 @@ impl Lines {
     /// Lines from the first one, with these keys.
     pub fn new(text: Box<dyn BufRead + Send>, name: String, keys: &[String]) -> Lines {
         let keys = keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
-        Lines { text, name, keys, line: 0, nulls: Vec::new(), strings: Vec::new(), raw: Vec::new() }
+        let (nulls, strings, raw) = (Vec::new(), Vec::new(), Vec::new());
+        Lines { text, name, keys, line: 0, nulls, strings, raw, whole: (0, 0) }
+    }
+
+    /// The place of the last line as the file has it, behind the values of its keys.
+    pub fn whole(&self) -> (u32, u32) {
+        self.whole
     }
 
     /// True for each field of the last line that is NULL.
@@ -97,13 +104,16 @@ impl Lines {
         }
         if record.flaw != Flaw::None {
             // The line as it is, for the message.
-            (values, record.fields) = (vec![self.raw.clone()], 1);
+            (values, record.fields) = (Vec::new(), 1);
         }
+        values.push(self.raw.clone());
         ends.clear();
         for value in &values {
+            self.whole.0 = record.length as u32;
             record.length += value.len();
             ends.push(record.length);
         }
+        self.whole.1 = record.length as u32;
         if buffer.len() < start + record.length {
             buffer.resize((start + record.length).next_power_of_two(), 0);
         }
@@ -183,7 +193,7 @@ mod tests {
         let (mut buffer, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(record) = lines.read(&mut buffer, 0, &mut ends).unwrap() {
             let mut from = 0;
-            let values = ends.iter().enumerate().map(|(place, &end)| {
+            let values = ends[..record.fields].iter().enumerate().map(|(place, &end)| {
                 let text =
                     String::from_utf8_lossy(&buffer[std::mem::replace(&mut from, end)..end]).into_owned();
                 (lines.nulls().get(place) != Some(&true) || record.flaw != Flaw::None).then_some(text)

@@ -14,6 +14,7 @@ mod digits;
 mod encoding;
 mod error;
 mod explain;
+mod field_order;
 mod fill;
 mod forms;
 mod guess;

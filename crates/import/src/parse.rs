@@ -82,7 +82,7 @@ impl Parser {
         };
         match outcome {
             Ok(()) => {
-                let (start, all) = (batch.used as u32, self.input.unshaped(fields));
+                let (start, all) = (batch.used as u32, self.input.as_found(fields));
                 batch.width = all.len();
                 batch.fields.extend(all.iter().map(|&(from, to)| (start + from, start + to)));
                 batch.used += record.length;
@@ -170,7 +170,7 @@ impl Parser {
             fields.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect()
         };
         let bad = self.converter.bad(record.line, &texts(fields), wrong)?;
-        let record = texts(self.input.unshaped(fields));
+        let record = texts(self.input.as_found(fields));
         self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &record)
     }
 }

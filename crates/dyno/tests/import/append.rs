@@ -280,6 +280,25 @@ fn a_table_that_is_replaced_keeps_its_indexes_and_triggers() {
 }
 
 #[test]
+fn what_no_longer_does_what_it_did_is_named_when_a_table_is_replaced() {
+    let place = Place::new();
+    let schema = "CREATE TABLE t(id INTEGER, v TEXT, w TEXT); CREATE TABLE log(x); \
+        CREATE TRIGGER kept AFTER UPDATE OF v ON t BEGIN INSERT INTO log VALUES (old.id); END; \
+        CREATE TRIGGER idle AFTER UPDATE OF \"W\", v ON t BEGIN INSERT INTO log VALUES (old.id); END; \
+        CREATE VIRTUAL TABLE found USING fts5(v, content='t', content_rowid='id'); \
+        CREATE VIRTUAL TABLE other USING fts5(t, content='log')";
+    python(&place, &format!("base.executescript({schema:?})"));
+    place.write("t.csv", "id,v\n1,a\n2,b\n");
+    for dry in [" --dry-run", ""] {
+        let said = import(&place, &format!("t.csv --into a.db --replace{dry}")).exits(0);
+        let said = said
+            .prints("The trigger idle is for updates of w, which the new table does not have.")
+            .prints("INSERT INTO found(found) VALUES ('rebuild') makes it anew");
+        assert!(!said.stdout.contains("kept") && !said.stdout.contains("other"), "{}", said.stdout);
+    }
+}
+
+#[test]
 fn moved_rows_need_no_journal_for_two_databases() {
     if Command::new("strace").arg("-V").output().is_err() {
         eprintln!("SKIPPED: there is no program strace");

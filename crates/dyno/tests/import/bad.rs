@@ -243,6 +243,30 @@ fn no_more_rows_are_left_out_than_allowed_and_not_all() {
 }
 
 #[test]
+fn a_rejected_line_of_json_is_kept_as_it_is() {
+    let place = Place::new();
+    let lines = [
+        r#"{"id":1,"v":"a"}"#,
+        r#"{"id": 1, "v":""}"#,
+        r#"{"id":1,"v":null}"#,
+        r#"{"id":1}"#,
+        r#"{"id":2,"v":"\u00e9"}"#,
+        r#"{"id":"","v":"b"}"#,
+    ];
+    place.write("t.jsonl", &lines.join("\n"));
+    for options in ["", " --skip-columns v"] {
+        let into = "t.jsonl --into a.db --primary-key id --on-error reject --types id:INTEGER";
+        import(&place, &format!("{into}{options}")).exits(3).prints("2 rows into");
+        let mut rejects = csv::Reader::from_path(place.path("t.rejects.csv")).unwrap();
+        let kept: Vec<String> =
+            rejects.records().map(|record| record.unwrap().iter().skip(4).collect()).collect();
+        assert_eq!(kept, [lines[1], lines[2], lines[3], lines[5]], "{options}");
+        fs::remove_file(place.path("a.db")).unwrap();
+        fs::remove_file(place.path("t.rejects.csv")).unwrap();
+    }
+}
+
+#[test]
 fn an_empty_key_is_a_bad_row_and_no_number_is_made_up() {
     let place = Place::new();
     place.write("t.csv", "id,x\n5,a\n,b\n7,c\n");

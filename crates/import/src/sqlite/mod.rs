@@ -9,6 +9,7 @@ mod locks;
 mod losses;
 mod place;
 mod schema;
+mod stale;
 mod transfer;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ use crate::target::{Existing, PageTarget, Program, Target, check_same, said_loss
 use catalog::{ForeignKeys, FoundTable};
 use connection::Connection;
 use schema::Insertion;
+use stale::stale;
 
 /// PRAGMAs of a database that is built next to its place. Without journal and sync nothing is written twice; locked for
 /// good, SQLite does not look for other users after each transaction; a limited page cache bounds the memory for
@@ -193,7 +195,9 @@ impl Target for Sqlite {
 
     fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
-        Ok(said_losses(&losses::losses(&connection, table)?))
+        let mut said = said_losses(&losses::losses(&connection, table)?);
+        said.extend(stale(&connection, table)?);
+        Ok(said)
     }
 
     fn is_typed(&self) -> bool {
