@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery page-layers page-sqlite page-delay manual site report-assets import-parquet clean
+.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery page-layers page-sqlite page-delay manual site report-assets clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -109,6 +109,7 @@ soak: needs build build-crates
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
+	$(CARGO) test --release -p dyno --no-default-features -- parquet version
 	$(TEST_PACKAGES)
 	sh scripts/fuzz.sh $(FUZZ)
 
@@ -140,10 +141,6 @@ release: build
 # The same files, of what was built before: `make build && sudo make install`.
 install:
 	sh packaging/dist.sh --install "$(DESTDIR)$(PREFIX)"
-
-# The command with Parquet for dyno import.
-import-parquet:
-	$(CARGO) build --release -p dyno --features parquet
 
 # Every suite at a small size, as pages and pictures in target/gallery/. The pictures need Chromium. Contenders that are
 # not at hand are left out.

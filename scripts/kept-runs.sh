@@ -5,7 +5,8 @@
 #
 #   scripts/kept-runs.sh [SUITE...]
 #
-# DYNO names another program, MADE_BY another maker than a maintainer of dyno.
+# DYNO names another program, such as an installed one, since a run file has the paths of the libraries that were measured.
+# MADE_BY names another maker than a maintainer of dyno.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,13 +20,18 @@ dyno=${DYNO:-${CARGO_TARGET_DIR:-target}/release/dyno}
 options() { # SUITE
     case $1 in
     speedtest) echo "--trials 12 --scale 0.2 --with sqlite,sqlite:wal,sqlite:nosync" ;;
-    micro) echo "--trials 7 --with sqlite:wal,postgres,mariadb" ;;
-    kv) echo "--trials 8 --n 1000" ;;
+    micro) echo "--trials 8 --with sqlite:wal,postgres" ;;
+    kv) echo "--trials 8 --n 20000" ;;
+    encryption) echo "--trials 8 --scale 0.2 --with sqlite:plain,sqlite@sqlcipher:raw-key,sqlite@mc:encrypted,cipher=chacha20" ;;
+    intuition) echo "--trials 6 --rows 20000 --with sqlite,postgres,mariadb,duckdb" ;;
+    bank) echo "--trials 6 --only transfer --duration 1s --with sqlite:wal,postgres:serializable,mariadb:serializable" ;;
+    ycsb | orders | app) echo "--trials 4 --duration 1s --with sqlite:wal,postgres:serializable,mariadb:serializable" ;;
+    import*) echo "--trials 6 --rows 50000" ;;
     *) echo "--trials 8" ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- speedtest micro kv
+[ $# -gt 0 ] || set -- speedtest encryption intuition import micro kv bank
 mkdir -p runs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -17,7 +17,7 @@ fn all_right(run: &serde_json::Value, verdict: &serde_json::Value) {
 fn rows_are_loaded_by_sqlite_and_servers_alike() {
     let place = Place::new();
     let with = "sqlite,sqlite/c+multirow,postgres,postgres/rust+insert,mariadb,mariadb/rust+multirow";
-    let run = format!("run intuition --rows 2K --trials 1 --quiet --with {with} -o run.json");
+    let run = format!("run intuition --rows 2K --trials 1 --no-warm-up --quiet --with {with} -o run.json");
     let result = place.dyno(&run).exits(0).without_panic();
     let result = result.prints("rows/s").prints("Insert 2000 rows of 3 × 8 bytes").prints("power-loss");
     let widest = result.stdout.lines().map(|line| line.chars().count()).max().unwrap();
@@ -51,8 +51,9 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let place = Place::new();
     let with = "sqlite:transient,sqlite:persistent,sqlite:transactional,sqlite:per-commit,\
                 sqlite/c+without-rowid:persistent";
-    let run =
-        format!("run kv --n 600 --trials 1 --cache 4MiB --latency --notes --quiet --with {with} -o run.json");
+    let run = format!(
+        "run kv --n 600 --trials 1 --no-warm-up --cache 4MiB --latency --notes --quiet --with {with} -o run.json"
+    );
     let result = place.dyno(&run).exits(0).without_panic();
     let result =
         result.prints("p99.9").prints("the null runner shows").prints("cache_size=-4096").prints("~");

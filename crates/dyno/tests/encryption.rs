@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{Place, read_json};
 
-const SMALL: &str = "run encryption --scale 0.01 --trials 1 --quiet -o run.json";
+const SMALL: &str = "run encryption --scale 0.01 --trials 1 --no-warm-up --quiet -o run.json";
 /// 256 bits each; tests that run at once must not find each other's.
 const KEY: &str = "b7e151628aed2a6abf7158809cf4f3c762e7160f38b4da56a784d9045190cfef";
 const OTHER_KEY: &str = "243f6a8885a308d313198a2e03707344a4093822299f31d0082efa98ec4e6c89";

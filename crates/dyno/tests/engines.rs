@@ -87,7 +87,7 @@ fn three_engines_agree_in_one_run_twice_and_leave_nothing() {
     let place = Place::new();
     let scales = if is_thorough() { [1.0, 0.1] } else { [0.2, 0.05] };
     for (file, scale) in ["a.json", "b.json"].into_iter().zip(scales) {
-        let arguments = "run speedtest --with sqlite,postgres,mariadb --trials 1 --quiet";
+        let arguments = "run speedtest --with sqlite,postgres,mariadb --trials 1 --no-warm-up --quiet";
         let arguments = format!("{arguments} --scale {scale} -o {file}");
         let result = place.dyno(&arguments).exits(0).without_panic();
         result.prints("private servers share CPU");
@@ -122,8 +122,10 @@ fn profiles_of_servers_are_in_force_and_have_their_levels() {
         ("mariadb:read-committed", "power-loss"),
     ];
     let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
-    let arguments =
-        format!("run speedtest --scale 0.02 --only 1-2,15 --trials 1 --quiet --with {}", names.join(","));
+    let arguments = format!(
+        "run speedtest --scale 0.02 --only 1-2,15 --trials 1 --no-warm-up --quiet --with {}",
+        names.join(",")
+    );
     place.dyno(&arguments).exits(0);
     let run = place.run_file();
     for (index, (name, level)) in contenders.iter().enumerate() {

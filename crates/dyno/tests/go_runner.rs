@@ -74,7 +74,9 @@ fn rows_are_stored_and_scanned_by_every_way() {
     let with = [rows, servers()].concat().join(",");
     // An answer that differs from the right one ends it with 3.
     let verdict = place
-        .dyno(&format!("run intuition --rows 2503 --trials 1 --with {with} --quiet --format json"))
+        .dyno(&format!(
+            "run intuition --rows 2503 --trials 1 --no-warm-up --with {with} --quiet --format json"
+        ))
         .exits(0)
         .without_panic()
         .json();
@@ -89,7 +91,10 @@ fn statements_have_the_answers_of_sqlite() {
     let with: Vec<&str> =
         ["sqlite", "sqlite/mattn", "sqlite/gosqlite", "sqlite/modernc"].into_iter().chain(rest).collect();
     place
-        .dyno(&format!("run speedtest --scale 0.02 --trials 1 --with {} --quiet", with.join(",")))
+        .dyno(&format!(
+            "run speedtest --scale 0.02 --trials 1 --no-warm-up --with {} --quiet",
+            with.join(",")
+        ))
         .exits(0)
         .without_panic();
     place.assert_clean();
@@ -103,7 +108,10 @@ fn keys_and_values_are_stored_in_every_configuration() {
         let with = profiles.iter().flat_map(|profile| drivers.map(|driver| format!("{driver}:{profile}")));
         let with: Vec<String> = with.chain(["sqlite/mattn+without-rowid:transactional".into()]).collect();
         place
-            .dyno(&format!("run kv --n {n} --trials 1 --with {},null/go --quiet {more}", with.join(",")))
+            .dyno(&format!(
+                "run kv --n {n} --trials 1 --no-warm-up --with {},null/go --quiet {more}",
+                with.join(",")
+            ))
             .exits(0)
             .without_panic()
     };

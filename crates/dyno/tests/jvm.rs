@@ -88,7 +88,9 @@ fn what_an_engine_survives_follows_from_the_settings_that_it_reports() {
     let Some(place) = ENGINES.place() else { return };
     let contenders = "h2,h2:no-delay,hsqldb,hsqldb:sync,derby,derby:nosync";
     place
-        .dyno(&format!("run speedtest --scale 0.02 --only 1 --trials 1 --quiet --with {contenders}"))
+        .dyno(&format!(
+            "run speedtest --scale 0.02 --only 1 --trials 1 --no-warm-up --quiet --with {contenders}"
+        ))
         .exits(0);
     let run = place.run_file();
     let levels: Vec<&str> = run["contenders"]
@@ -107,7 +109,7 @@ fn what_an_engine_survives_follows_from_the_settings_that_it_reports() {
 fn an_engine_in_java_is_identified_by_its_archive() {
     let Some(place) = ENGINES.place() else { return };
     place
-        .dyno("run speedtest --scale 0.02 --only 1 --trials 1 --quiet --with h2,derby,sqlite/sqlite-jdbc")
+        .dyno("run speedtest --scale 0.02 --only 1 --trials 1 --no-warm-up --quiet --with h2,derby,sqlite/sqlite-jdbc")
         .exits(0);
     let run = place.run_file();
     let of = |contender: usize, what: &str| run["contenders"][contender]["executed"][what]["sha256"].clone();

@@ -48,7 +48,11 @@ fn pglite_keeps_the_protocol() {
 #[test]
 fn pglite_answers_as_sqlite_and_says_that_it_does_not_sync() {
     let Some(place) = NODE.place() else { return };
-    place.dyno("run speedtest --scale 0.02 --only 1,2,3,5 --trials 1 --quiet --with sqlite,pglite").exits(0);
+    place
+        .dyno(
+            "run speedtest --scale 0.02 --only 1,2,3,5 --trials 1 --no-warm-up --quiet --with sqlite,pglite",
+        )
+        .exits(0);
     let run = place.run_file();
     assert_eq!(run["contenders"][1]["safety"]["level"], "process-crash");
     place.assert_clean();
@@ -74,7 +78,10 @@ fn drivers_of_fewer_models_store_and_answer_as_sqlite() {
     let Some(place) = NODE.place() else { return };
     let run = |suite: &str, contenders: &[&str]| {
         let contenders = [&["sqlite"], contenders].concat().join(",");
-        place.dyno(&format!("run {suite} --trials 1 --quiet --with {contenders}")).exits(0).without_panic();
+        place
+            .dyno(&format!("run {suite} --trials 1 --no-warm-up --quiet --with {contenders}"))
+            .exits(0)
+            .without_panic();
     };
     run("speedtest --scale 0.02", &["sqlite/libsql", "duckdb/node-api"]);
     run("intuition --rows 3000", &PARTIAL);

@@ -202,7 +202,7 @@ fn percentiles(browser: &Browser, run: &Path) {
 fn published_rates_stand_higher_the_more_they_are() {
     let place = Place::new();
     place
-        .dyno("run kv --n 5000 --only insert-int,select-int --trials 1 --with sqlite:transient --quiet -o kv.json")
+        .dyno("run kv --n 5000 --only insert-int,select-int --trials 1 --no-warm-up --with sqlite:transient --quiet -o kv.json")
         .exits(0);
     let run = read_json(&place.path("kv.json"));
     let browser = Browser::start();
@@ -269,7 +269,7 @@ fn encryption_is_drawn_over_the_same_engine_without_it() {
 #[test]
 fn a_ladder_is_a_waterfall() {
     let place = Place::new();
-    place.dyno("run import --rows 2000 --trials 1 --quiet -o run.json").exits(0);
+    place.dyno("run import --rows 2000 --trials 1 --no-warm-up --quiet -o run.json").exits(0);
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     let rungs = verdict["verdict"]["ladders"][0]["rungs"].as_array().unwrap().clone();
     assert!(rungs.len() > 10, "{rungs:?}");

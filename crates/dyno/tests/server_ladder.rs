@@ -20,7 +20,7 @@ fn is_here(engine: &str) -> bool {
 fn climb(engine: &str, survives: &[(&str, &str)]) {
     let place = Place::new();
     let suite = format!("import-{engine}");
-    let result = place.dyno(&format!("run {suite} --rows 1500 --trials 1 --quiet -o run.json"));
+    let result = place.dyno(&format!("run {suite} --rows 1500 --trials 1 --no-warm-up --quiet -o run.json"));
     let result = result.exits(0).without_panic();
     assert!(!result.stdout.contains("Left out"), "{}", result.stdout);
     let shown = place.dyno("show run.json --format json").exits(0).json();

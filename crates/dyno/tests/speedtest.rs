@@ -100,7 +100,7 @@ fn the_whole_suite_runs_on_sqlite() {
     let place = Place::new();
     let contenders = "sqlite,sqlite:nosync,sqlite:wal,sqlite@system,sqlite:memory,sqlite:tuned";
     let verdict = place
-        .dyno(&format!("run speedtest --with {contenders} --trials 1 --quiet --format json"))
+        .dyno(&format!("run speedtest --with {contenders} --trials 1 --no-warm-up --quiet --format json"))
         .exits(0)
         .json();
     place.assert_clean();

@@ -23,7 +23,7 @@ pub fn check_text(sample: &[u8], name: &str) -> Result<()> {
             return Ok(());
         }
         bail!(
-            "{name} is a Parquet file, which this dyno was built without: cargo build --release -p dyno --features parquet"
+            "{name} is a Parquet file, and this dyno was built without the feature parquet, which is in it by default"
         );
     }
     let unknown: [(&[u8], &str); 4] =

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
 use nix::unistd::Uid;
 use serde::Deserialize;
 use toml::{Spanned, Value};
@@ -76,11 +76,13 @@ pub fn apply(command: Command) -> Result<Command> {
 pub fn note(command: &Command, matches: &ArgMatches) {
     let Some((name, matches)) = matches.subcommand() else { return };
     let Some(command) = command.find_subcommand(name) else { return };
-    let given = command.get_arguments().filter(|argument| {
-        // A value that dyno itself takes without the option is no default of the user.
-        let is_own = built_in(name, argument);
-        matches.value_source(argument.get_id().as_str()) == Some(ValueSource::DefaultValue) && !is_own
+    let taken = command.get_arguments().filter(|argument| {
+        matches.value_source(argument.get_id().as_str()) == Some(ValueSource::DefaultValue)
     });
+    // A value that dyno itself takes without the option is no default of the user.
+    let without_file = super::Cli::command();
+    let own = without_file.find_subcommand(name);
+    let given = taken.filter(|argument| !own.is_some_and(|own| built_in(own, argument)));
     let typed = given.flat_map(|argument| {
         let option = argument.get_long().unwrap_or_default();
         let values = argument.get_default_values().iter().map(|value| value.to_string_lossy());
@@ -93,11 +95,8 @@ pub fn note(command: &Command, matches: &ArgMatches) {
 }
 
 /// Returns true if an option has the default that dyno gives it.
-fn built_in(command: &str, argument: &Arg) -> bool {
-    use clap::CommandFactory;
-    let all = super::Cli::command();
-    let own = all.find_subcommand(command).into_iter().flat_map(Command::get_arguments);
-    let mut own = own.filter(|own| own.get_id() == argument.get_id());
+fn built_in(command: &Command, argument: &Arg) -> bool {
+    let mut own = command.get_arguments().filter(|own| own.get_id() == argument.get_id());
     own.any(|own| own.get_default_values() == argument.get_default_values())
 }
 
@@ -235,8 +234,6 @@ fn count(options: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::Cli;
 

@@ -61,6 +61,7 @@ fn replicas_of_postgresql_keep_their_commits_when_the_power_of_all_nodes_goes() 
 }
 
 #[test]
+#[ignore = "make soak: Galera takes minutes of a busy machine to be whole again"]
 fn galera_keeps_its_commits_when_the_power_of_all_nodes_goes_unless_no_node_syncs_its_log() {
     if !is_allowed() {
         return;

@@ -86,13 +86,14 @@ impl Drivers {
 
     /// Money moves between accounts by several clients, and none of it is lost: several mixes on one connection.
     pub fn keep_the_invariants(&self) {
-        self.run("bank --clients 3 --set duration=0.5 --no-warm-up", &self.usual());
+        self.run("bank --clients 3 --set duration=0.5", &self.usual());
     }
 
     /// Runs a suite with contenders. Another code than 0 would mean that an answer differs.
     fn run(&self, suite: &str, contenders: &[&str]) -> Option<Place> {
         let place = self.place()?;
-        let arguments = format!("run {suite} --trials 1 --quiet --with {}", contenders.join(","));
+        let arguments =
+            format!("run {suite} --trials 1 --no-warm-up --quiet --with {}", contenders.join(","));
         place.dyno(&arguments).exits(0).without_panic();
         place.assert_clean();
         Some(place)

@@ -236,8 +236,10 @@ impl Place {
     pub fn serves_in_the_locale_c(&self, contenders: &[&str]) {
         let folder = self.path("Größe");
         fs::create_dir(&folder).unwrap();
-        let arguments =
-            format!("run speedtest --scale 0.01 --only 1 --trials 1 --quiet --with {}", contenders.join(","));
+        let arguments = format!(
+            "run speedtest --scale 0.01 --only 1 --trials 1 --no-warm-up --quiet --with {}",
+            contenders.join(",")
+        );
         let mut command = self.command();
         command.args(arguments.split_whitespace()).arg("--dir").arg(&folder).env("LC_ALL", "C");
         Result::from(command.output().unwrap()).exits(0).without_panic();

@@ -54,6 +54,6 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
 fn a_parquet_file_is_refused_with_how_to_get_a_dyno_that_reads_it() {
     let place = Place::new();
     fs::write(place.path("people.parquet"), PARQUET).unwrap();
-    import(&place, "people.parquet --into a.db").exits(2).says("--features parquet");
+    import(&place, "people.parquet --into a.db").exits(2).says("without the feature parquet");
     assert_eq!(names(&place), ["people.parquet"]);
 }

@@ -60,8 +60,7 @@ fn format(output: &Output, latency: bool) -> Result<Write> {
         Some("parquet") => Ok(|runs, all| samples(runs, all, parquet_file::write)),
         #[cfg(not(feature = "parquet"))]
         Some("parquet") => bail!(
-            "this dyno was built without Parquet; build it with `cargo build --release -p dyno --features parquet`, \
-             or write a .csv"
+            "this dyno was built without the feature parquet, which is in it by default; write a .csv, or build it with that"
         ),
         _ => bail!("{} ends in none of .csv, .parquet and .hlog", output.path().display()),
     }
