@@ -25,7 +25,7 @@ use dyno_lab::trial::TrialOptions;
 use dyno_plan::probe;
 
 /// The time that a runner may be silent within a check.
-const SILENCE_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
+pub const SILENCE_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// The findings of all checks for one contender's runner.
 #[derive(Debug)]
@@ -86,14 +86,22 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks the runner of a contender: the duties whose words hold one of `only`, or all of them if there is none.
-pub fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Result<Report> {
-    let conduct = TrialOptions::unmeasured(SILENCE_LIMIT)?;
+/// Checks the runner of a contender by trials that run like this: the duties whose words hold one of `only`, or all of
+/// them if there is none.
+///
+/// # Errors
+/// The runner cannot be started, or a signal asked to stop.
+pub fn check(
+    contender: &Contender,
+    scratch: &Scratch,
+    only: &[String],
+    conduct: &TrialOptions,
+) -> Result<Report> {
     let mut servers = conduct.servers(scratch);
     let directory = scratch.trial()?;
     let mut job = probe(contender, directory.path());
     conduct.attach(contender, &mut job, &mut servers)?;
-    let script = script::Script { contender, scratch, conduct: &conduct, job: &job, turn: None };
+    let script = script::Script { contender, scratch, conduct, job: &job, turn: None };
     let mut findings = Vec::new();
     let duties = checks::ALL.into_iter().chain(rows::ALL).chain(imports::ALL).chain(kv::ALL);
     let duties = duties
@@ -111,6 +119,8 @@ pub fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Resul
                 Err(why) => DutyResult::Broken(format!("{why:#}")),
             },
         };
+        // A check that a signal ended found nothing.
+        conduct.interrupts.check()?;
         findings.push(Finding { duty, result });
     }
     Ok(Report { contender: contender.label.clone(), findings })

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::Term;
-use dyno_engine::repeatable;
+use dyno_engine::{is_address, may_hold_password, repeatable};
 use dyno_files::Output;
 use dyno_show::{TablePart, paint, safe};
 
@@ -100,10 +100,16 @@ fn secret(arguments: impl Iterator<Item = String>) -> Vec<(String, String)> {
             .chain(ends)
             .flat_map(|end| [end].into_iter().chain(end.split(',')));
         let shown = pieces.map(|piece| (piece.to_owned(), repeatable(piece)));
-        found.extend(shown.filter(|(piece, shown)| piece != shown));
+        found.extend(shown.filter(|(piece, shown)| piece != shown && !is_open(piece)));
     }
     found.sort_by_key(|(piece, _)| std::cmp::Reverse(piece.len()));
     found
+}
+
+/// True if a text is the address of a server and holds no password: a message may name it.
+fn is_open(text: &str) -> bool {
+    let options = text.split_once('?').map_or("", |(_, options)| options);
+    is_address(text) && !may_hold_password(text) && repeatable(options) == options
 }
 
 fn hide<'a>(text: &'a str, typed: &[(String, String)]) -> Cow<'a, str> {
@@ -123,5 +129,10 @@ mod tests {
         let typed = secret(typed.into_iter());
         let shown = hide("cannot read postgres:/bob:hunter2@db, 'bob:hunter2@db/x' is no number", &typed);
         assert_eq!(shown, "cannot read postgres:…, 'bob:…' is no number");
+        let typed =
+            ["postgres://bob@db:1/x", "mysql://bob@db?passphrase=p", "mysql://bob:p@db"].map(String::from);
+        let typed = secret(typed.into_iter());
+        let shown = hide("postgres://bob@db:1/x, mysql://bob@db?passphrase=p, mysql://bob:p@db", &typed);
+        assert_eq!(shown, "postgres://bob@db:1/x, mysql:…, mysql:…");
     }
 }

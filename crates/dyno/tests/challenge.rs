@@ -40,6 +40,9 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     let file = found["changed"][0]["file"].as_str().unwrap();
     let run = crate::common::read_json(&place.path(file));
     assert_eq!(run["circumstances"]["environment_bytes"].as_u64(), Some(sizes[0]));
+    // They are no points of a history.
+    place.dyno("show").exits(2).says("but those of `dyno challenge`");
+    place.dyno("history").exits(2).says("their conditions were changed: 4");
     place.assert_clean();
 }
 

@@ -168,6 +168,23 @@ fn compare_reports_what_is_slower() {
 }
 
 #[test]
+fn a_gate_does_not_pass_what_is_not_measured_any_more() {
+    let place = Place::new();
+    let run = |rest: &str| place.dyno(&format!("{SMALL} --trials 1 --no-warm-up --quiet {rest}")).exits(0);
+    run("--only 2,15 --with sqlite:memory,sqlite:memory,cache_size=-3000 -o both.json");
+    run("--only 2,15 --with sqlite:memory -o one.json");
+    run("--only 15 --with sqlite:memory,sqlite:memory,cache_size=-3000 -o short.json");
+    let gate = |runs: &str, code: i32| place.dyno(&format!("compare {runs} --gate time<=+900%")).exits(code);
+    gate("both.json one.json", 1)
+        .prints("sqlite:memory,cache_size=-3000: only in the old run, so nothing holds it to a limit")
+        .prints("gate: 1 of 3 exceed time by more than 900 %");
+    gate("both.json short.json", 1).prints("test 2: only in the old run");
+    // What is new has nothing to be held to. One trial decides nothing.
+    gate("one.json both.json", 5);
+    gate("short.json both.json", 5);
+}
+
+#[test]
 fn contenders_of_other_names_are_compared() {
     let place = Place::new();
     place.dyno(&format!("{SMALL} --trials 2 --only 15 --with sqlite,sqlite:wal -o run.json")).exits(0);
@@ -176,6 +193,8 @@ fn contenders_of_other_names_are_compared() {
         .exits(0)
         .prints("sqlite → sqlite:wal")
         .prints("only in the old run, and not compared: sqlite:wal (of the old run)");
+    // Its place was taken on purpose, so that no limit holds for it; two trials decide nothing.
+    place.dyno("compare run.json run.json --as sqlite=sqlite:wal --gate time<=+900%").exits(5);
     place
         .dyno("compare run.json run.json --as sqlite=lmdb")
         .exits(2)

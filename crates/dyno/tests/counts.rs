@@ -177,6 +177,13 @@ fn what_cannot_be_counted_is_refused_before_anything_runs() {
     };
     refused("run bank --with sqlite:nosync --counts --quiet", "fixed amount of work");
     refused("run speedtest --with sqlite:memory --gate time<3 --quiet", "is no limit");
+    refused("run speedtest --memory 1MiB", "no runner starts with less than --memory 4MiB");
+    refused("run speedtest --gate instruction<=+1%", "did you mean instructions?");
+    refused(
+        "compare a.jsonl b.jsonl --gate foo<=1%",
+        "there is no quantity 'foo'; a limit holds time, response",
+    );
+    refused("run speedtest --with sqlite:memory --gate time<=3%", "sqlite:memory is the only one");
     refused("run kv --n 10,20 --with lmdb --gate time<=1% --quiet", "--gate judges one run");
     let mut command = place.command();
     command

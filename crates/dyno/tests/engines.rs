@@ -172,7 +172,8 @@ fn a_server_that_runs_already_is_measured_by_url_and_left_as_it_was() {
         assert!(!text.contains(PASSWORD), "{text}");
     }
     // A run by URL can be repeated; the server does not ask for the password here.
-    place.dyno("rerun run.json -o again.json --quiet").exits(0);
+    place.dyno("rerun run.json -o again.json --quiet").exits(2).says("is connected to").says("--trust");
+    place.dyno("rerun run.json --trust -o again.json --quiet").exits(0);
     place.assert_clean();
 }
 

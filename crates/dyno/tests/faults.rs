@@ -138,6 +138,29 @@ fn an_interrupt_keeps_what_is_finished() {
 }
 
 #[test]
+fn an_interrupt_leaves_nothing_of_what_asks_or_checks_runners() {
+    for (arguments, signal, code) in [
+        ("list fake", Signal::SIGINT, 130),
+        ("list fake", Signal::SIGTERM, 143),
+        ("list --format json", Signal::SIGINT, 130),
+        ("conformance fake", Signal::SIGTERM, 143),
+        ("conformance fake", Signal::SIGINT, 130),
+    ] {
+        // It would be silent until it is given up.
+        let place = Place::with_runner("cat > /dev/null; sleep 979");
+        let child = place.start(arguments);
+        let runner = place.path("home/runners/fake/run.sh").display().to_string();
+        wait_for("the runner", 60, || !processes_with(&runner).is_empty());
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        let result: crate::common::Result = child.wait_with_output().unwrap().into();
+        let result = result.exits(code).without_panic();
+        assert_eq!(result.stdout, "", "{arguments}");
+        place.assert_clean();
+        wait_for("the runner to be gone", 60, || processes_with(&runner).is_empty());
+    }
+}
+
+#[test]
 fn a_run_that_is_stopped_in_its_first_block_did_not_fail() {
     let place = Place::new();
     place.dyno("run speedtest --scale 0.02 --trials 1 --only 15 --quiet -o results/1.jsonl").exits(0);

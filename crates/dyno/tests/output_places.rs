@@ -1,6 +1,8 @@
 //! The places of results: nothing but a regular file is ever replaced, and what cannot take a result is refused
 //! before anything is measured.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
@@ -14,7 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::{Pid, Uid, mkfifo};
 
-use crate::common::{Place, Result, read_json, wait_for};
+use crate::common::{Place, Result, read_json, repository, wait_for};
 
 const TINY: &str = "run speedtest --scale 0.01 --only 1 --with sqlite:memory --trials 1 --no-warm-up --quiet";
 
@@ -61,13 +63,16 @@ fn a_link_stays_and_its_target_keeps_its_mode() {
     let place = Place::new();
     place.write("target.csv", "old");
     fs::set_permissions(place.path("target.csv"), fs::Permissions::from_mode(0o600)).unwrap();
-    symlink("target.csv", place.path("link.csv")).unwrap();
+    for link in ["link.csv", "link.html"] {
+        symlink("target.csv", place.path(link)).unwrap();
+    }
     let mut before = "old".to_owned();
     for command in commands() {
-        place.dyno(&command.replace("OUT", "link.csv")).exits(0);
+        let link = if command.contains("report") { "link.html" } else { "link.csv" };
+        place.dyno(&command.replace("OUT", link)).exits(0);
         let text = fs::read_to_string(place.path("target.csv")).unwrap();
         assert!(text != before && text.len() > 100, "{command} wrote nothing");
-        assert!(fs::symlink_metadata(place.path("link.csv")).unwrap().is_symlink(), "{command}");
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink(), "{command}");
         assert_eq!(fs::metadata(place.path("target.csv")).unwrap().permissions().mode() & 0o777, 0o600);
         before = text;
     }
@@ -133,6 +138,57 @@ fn what_cannot_take_a_result_is_refused_before_measuring() {
     let several = "run speedtest --only 1 --scale 0.01 --with sqlite:memory --trials 1 --quiet";
     place.dyno(&format!("{} -o /dev/null", several.replace("--scale 0.01", "--n 1,2"))).exits(2);
     assert!(fs::symlink_metadata(place.path("fifo")).unwrap().file_type().is_fifo());
+    place.assert_clean();
+}
+
+/// The regular files in a folder with their content.
+fn contents(folder: &Path) -> BTreeMap<OsString, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_type().unwrap().is_file());
+    files.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn no_result_replaces_a_file_that_it_comes_from_or_another_result() {
+    let place = Place::new();
+    place.dyno(&TINY.replace("sqlite:memory", "sqlite:memory,sqlite:nosync -o r.jsonl")).exits(0);
+    place.dyno("report r.jsonl").exits(0);
+    fs::copy(golden(), place.path("e.csv")).unwrap();
+    fs::hard_link(place.path("e.csv"), place.path("hard.csv")).unwrap();
+    symlink("r.jsonl", place.path("link.html")).unwrap();
+    symlink("new.html", place.path("new-link.html")).unwrap();
+    fs::copy(repository().join("suites/speedtest.toml"), place.path("own.toml")).unwrap();
+    let before = contents(&place.path(""));
+    let own = TINY.replace("speedtest", "./own.toml");
+    let sizes = TINY.replace("--scale 0.01", "--scale 0.01 --n 1,2");
+    let input = [
+        "report r.jsonl -o r.jsonl".to_owned(),
+        "report r.html".to_owned(),
+        "report r.jsonl r.html -o ./r.html".to_owned(),
+        "report r.jsonl -o link.html".to_owned(),
+        "export e.csv -o e.csv".to_owned(),
+        "export r.jsonl hard.csv -o e.csv".to_owned(),
+        "rerun r.jsonl --quiet -o r.jsonl".to_owned(),
+        "rerun r.jsonl --quiet -o new.jsonl --report link.html".to_owned(),
+        "causes r.jsonl --quiet -o r.jsonl".to_owned(),
+        "site r.html -o .".to_owned(),
+        format!("{own} -o own.toml"),
+        format!("{TINY} --key-file e.csv -o hard.csv"),
+    ];
+    let both = [
+        format!("{TINY} -o new.html --report new.html"),
+        format!("{TINY} -o new.html --report data/../new-link.html"),
+        format!("{sizes} -o s.html --report s.n2.html"),
+        "prove --with sqlite:nosync --quiet -o new.html --report new.html".to_owned(),
+        "prove --with sqlite:nosync --quiet -o kept --keep ./kept".to_owned(),
+    ];
+    let refused = input.iter().map(|command| (command, "the output is the input"));
+    for (command, why) in refused.chain(both.iter().map(|command| (command, "both name one file"))) {
+        let result = place.dyno(command).exits(2).says(why).without_panic();
+        assert_eq!(result.stdout, "", "{command} did something first");
+        assert_eq!(contents(&place.path("")), before, "{command}");
+    }
+    // A device is no file, and takes both.
+    place.dyno(&format!("{TINY} -o /dev/null --report /dev/null")).exits(0);
     place.assert_clean();
 }
 

@@ -28,6 +28,74 @@ fn a_run_writes_its_page() {
 }
 
 #[test]
+fn the_page_of_a_page_packs_the_run_within_it() {
+    let place = Place::new();
+    place.dyno(&format!("report {} -o first.html", golden().display())).exits(0);
+    let first = fs::read_to_string(place.path("first.html")).unwrap();
+    // Without a name it would be the page itself.
+    place.dyno("report first.html").exits(2).says("the output is the input first.html").without_panic();
+    assert_eq!(fs::read_to_string(place.path("first.html")).unwrap(), first);
+    place.dyno("report first.html -o second.html").exits(0);
+    let second = fs::read_to_string(place.path("second.html")).unwrap();
+    let packed = |page: &str| dyno_record::packed_runs(page).unwrap().pop().unwrap();
+    assert_eq!(packed(&second).text, fs::read_to_string(golden()).unwrap());
+    assert_eq!(packed(&second).name, "first.jsonl");
+    let shown = place.dyno("show second.html").exits(0).stdout;
+    assert_eq!(shown, place.dyno(&format!("show {}", golden().display())).exits(0).stdout);
+}
+
+#[test]
+fn a_page_is_written_under_the_ending_of_a_page_only() {
+    let place = Place::new();
+    let golden = golden().display().to_string();
+    let tiny = "run speedtest --scale 0.01 --only 1 --with sqlite:memory --trials 1 --no-warm-up --quiet";
+    for name in ["page.pdf", "page"] {
+        let refused = [
+            format!("report {golden} -o {name}"),
+            format!("{tiny} --report {name}"),
+            format!("prove --with sqlite:nosync --quiet --report {name}"),
+        ];
+        for command in refused {
+            place.dyno(&command).exits(2).says("ends in none of .html").without_panic();
+            assert!(!place.path(name).exists() && !place.path("results").exists(), "{command}");
+        }
+    }
+    place.dyno("prove --with sqlite:nosync --quiet --report page.md").exits(2).says("ends in none of .html");
+    for name in ["page.html", "page.htm", "page.HTML"] {
+        place.dyno(&format!("report {golden} -o {name}")).exits(0);
+        assert!(fs::read_to_string(place.path(name)).unwrap().starts_with("<!doctype html>"), "{name}");
+    }
+}
+
+/// A kept run as `dyno challenge`, and one as `dyno causes`, would have made it.
+fn keep_altered(place: &Place) {
+    let mut changed = read_json(&golden());
+    changed["circumstances"] =
+        json!({"environment_bytes": 100, "fixed_addresses": true, "folder_letters": 3});
+    place.write("results/2099-01-01T00-00-00-speedtest.json", &changed.to_string());
+    let mut experiment = read_json(&golden());
+    experiment["experiment"] = json!({"contender": "sqlite:nosync", "tried": []});
+    place.write("results/2099-01-02T00-00-00-speedtest.json", &experiment.to_string());
+}
+
+#[test]
+fn runs_under_changed_conditions_are_neither_the_newest_nor_history() {
+    let place = Place::new();
+    fs::create_dir(place.path("results")).unwrap();
+    keep_altered(&place);
+    for command in ["show", "report", "export -o rows.csv"] {
+        place.dyno(command).exits(2).says("but those of `dyno challenge` and `dyno causes`").without_panic();
+    }
+    place.dyno("history").exits(2).says("their conditions were changed: 2").says("there is no run");
+    place.write("results/2026-01-01T00-00-00-speedtest.json", &read_json(&golden()).to_string());
+    let shown = place.dyno("show").exits(0).stdout;
+    assert_eq!(shown, place.dyno(&format!("show {}", golden().display())).exits(0).stdout);
+    place.dyno("report").exits(0).says("2026-01-01T00-00-00-speedtest.html");
+    let listed = place.dyno("history").exits(0).says("their conditions were changed: 2").stdout;
+    assert!(listed.contains("2026-01-01") && !listed.contains("2099-01"), "{listed}");
+}
+
+#[test]
 fn bad_input_gets_a_message() {
     let place = Place::new();
     place.dyno("report missing.json").exits(2).says("missing.json").without_panic();

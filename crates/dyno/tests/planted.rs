@@ -126,6 +126,20 @@ fn a_folder_of_results_is_not_made_where_a_strangers_link_leads() {
 }
 
 #[test]
+fn a_site_is_not_made_where_a_strangers_link_leads() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    planted(&place);
+    place.dyno(&format!("{TINY} -o run.jsonl")).exits(0);
+    for folder in ["theirs/results", "theirs/results/new", "theirs/results/new/below"] {
+        place.dyno(&format!("site run.jsonl -o {folder}")).exits(2).says("results is a link").without_panic();
+        assert_eq!(fs::read_dir(place.path("precious")).unwrap().count(), 1, "{folder}");
+    }
+}
+
+#[test]
 fn a_link_that_comes_while_dyno_measures_is_not_followed() {
     if !is_root() {
         return;

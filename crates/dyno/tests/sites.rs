@@ -232,7 +232,44 @@ fn what_a_licence_forbids_to_publish_is_left_out() {
     place
         .dyno("run speedtest --scale 0.01 --only 2 --with sqlite:memory,null --trials 1 --quiet -o run.jsonl")
         .exits(0);
-    place.dyno("site run.jsonl -o site").exits(0);
+    let result = place.dyno("site run.jsonl -o site").exits(0).without_panic();
+    let result = result.says("run.jsonl is left out: the licence forbids publishing measurements of null");
+    result.says("0 runs are in site/index.html; 0 are refused; 1 are left out.");
     let site = read_json(&place.path("site/runs.json"));
-    assert_eq!(site["cohorts"][0]["rows"].as_array().unwrap().len(), 0, "{site}");
+    assert!(site["runs"].as_array().unwrap().is_empty() && site["cohorts"].as_array().unwrap().is_empty());
+    // Its page would pack all samples.
+    assert!(!place.path("site/run.html").exists());
+    assert!(!fs::read_to_string(place.path("site/index.html")).unwrap().contains("run.jsonl"));
+}
+
+#[test]
+fn no_page_of_a_site_replaces_another_or_the_index() {
+    let place = Place::in_memory();
+    base(&place);
+    for folder in ["s1", "s2"] {
+        fs::create_dir(place.path(folder)).unwrap();
+    }
+    for name in ["s1/index.jsonl", "s1/runs.jsonl", "s1/x.jsonl", "s2/X.jsonl"] {
+        fs::copy(place.path("base.jsonl"), place.path(name)).unwrap();
+    }
+    place.dyno("report base.jsonl -o s2/x.html").exits(0);
+    let runs = "s1/index.jsonl s1/runs.jsonl s1/x.jsonl s2/x.html s2/X.jsonl";
+    place
+        .dyno(&format!("site {runs} -o site"))
+        .exits(0)
+        .says("5 runs are in site/index.html; 0 are refused.");
+    let site = read_json(&place.path("site/runs.json"));
+    let pages = site["runs"].as_array().unwrap().iter().map(|run| run["page"].as_str().unwrap());
+    let pages: Vec<&str> = pages.collect();
+    assert_eq!(pages, ["2-index.html", "2-runs.html", "x.html", "2-x.html", "3-X.html"]);
+    let packed = |page: &str| {
+        let page = fs::read_to_string(place.path(&format!("site/{page}"))).unwrap();
+        dyno_record::packed_runs(&page).unwrap()
+    };
+    let base = fs::read_to_string(place.path("base.jsonl")).unwrap();
+    for page in pages {
+        assert_eq!(packed(page).pop().unwrap().text, base, "{page}");
+        place.dyno(&format!("verify site/{page}")).exits(0);
+    }
+    assert!(packed("index.html").is_empty(), "a page replaced the index");
 }

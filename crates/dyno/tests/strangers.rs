@@ -1,6 +1,8 @@
 //! Input from strangers: folders that every user may write to, suites and run files from elsewhere, and a terminal that
 //! goes away.
 
+mod asked;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -110,13 +112,7 @@ fn a_strangers_library_is_loaded_only_if_the_user_trusts_it() {
     let contender = format!("sqlite@{library}:memory");
     let suite = SUITE.replace("CONTENDER", &contender).replace("STATEMENT", "SELECT 1;");
     place.write("theirs.toml", &suite);
-    let mut run = read_json(&golden());
-    let label = run["contenders"][0]["label"].as_str().unwrap().to_owned();
-    run["contenders"][0]["label"] = contender.clone().into();
-    if run["baseline"] == label.as_str() {
-        run["baseline"] = contender.clone().into();
-    }
-    place.write("theirs.json", &run.to_string());
+    place.write("theirs.json", &with_contender(&contender, None));
     for command in ["run ./theirs.toml", "rerun theirs.json"] {
         let result =
             place.dyno(&format!("{command} --quiet -o out.json")).exits(2).says("--trust").without_panic();
@@ -154,6 +150,20 @@ fn a_strangers_statement_that_reaches_outside_runs_only_if_the_user_trusts_it() 
     // A run of one of dyno's own suites is repeated without a word.
     place.dyno(&format!("{TINY} -o own.json")).exits(0);
     place.dyno("rerun own.json --quiet").exits(0);
+}
+
+/// The golden run file, as if a stranger had put another contender in the place of its first.
+fn with_contender(label: &str, url: Option<&str>) -> String {
+    let mut run = read_json(&golden());
+    let old = run["contenders"][0]["label"].as_str().unwrap().to_owned();
+    run["contenders"][0]["label"] = label.into();
+    if let Some(url) = url {
+        run["contenders"][0]["url"] = url.into();
+    }
+    if run["baseline"] == old.as_str() {
+        run["baseline"] = label.into();
+    }
+    run.to_string()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An engine as its TOML file describes it: its profiles, what its settings promise, and what it cannot do.
 
-use std::collections::BTreeSet;
+mod known;
+
 use std::slice;
 
 use anyhow::{Context, Result, bail};
@@ -12,10 +13,8 @@ use serde::Deserialize;
 use super::cache::CacheKnob;
 use super::cluster::ClusterStart;
 use super::encryption::{Encryption, all_asked};
-use super::file_system;
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Rule, RuleFacts, safety};
-use super::own_settings;
 use super::profile::Profile;
 use super::server::{Protocol, ServerEngine, Url};
 use super::settings::{SettingDifference, ValueNames, differences, is_name, parse_setting};
@@ -23,11 +22,7 @@ use super::sql::{SettingSyntax, VersionRule};
 use super::start::Start;
 use super::tuned::Tuned;
 use super::upkeep::Upkeep;
-
-/// The names of the settings that dyno takes itself, for all engines.
-fn common_settings() -> impl Iterator<Item = &'static str> {
-    own_settings::NAMES.into_iter().chain([file_system::SETTING])
-}
+use known::common_settings;
 
 /// An engine, as `engines/NAME.toml` describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -166,19 +161,6 @@ impl Engine {
 
     fn safety_of(&self, asked: RuleFacts) -> Option<Safety> {
         safety(&self.rules, &self.values, &self.claimed, asked)
-    }
-
-    /// The names of the settings that its file mentions, and of those that dyno has for all engines.
-    pub fn known_settings(&self) -> BTreeSet<String> {
-        let of_profiles = self.profiles.iter().flat_map(|profile| &profile.settings);
-        let of_rules = self.rules.iter().flat_map(|rule| &rule.when);
-        let of_tuned = self.tuned.iter().flat_map(Tuned::options).map(|option| &option.setting);
-        let names = of_profiles
-            .chain(of_rules)
-            .chain(of_tuned)
-            .filter_map(|text| Some(text.split_once('=')?.0.to_owned()));
-        let cache = self.cache.iter().map(|knob| knob.setting.clone());
-        names.chain(cache).chain(common_settings().map(str::to_owned)).collect()
     }
 
     /// True if a setting is that of the size of its cache.

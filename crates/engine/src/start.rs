@@ -1,5 +1,7 @@
 //! Starting servers, as `[server]` of `engines/NAME.toml` describes it: programs, arguments, signals.
 
+mod reserved;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};

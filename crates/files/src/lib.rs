@@ -14,6 +14,7 @@ mod output;
 mod owner;
 mod place;
 mod read;
+mod same;
 mod walk;
 
 pub use build_folder::BuildFolder;
@@ -23,6 +24,7 @@ pub use notice::{notice, notices_to};
 pub use output::Output;
 pub use owner::{is_open, is_trusted, user_name};
 pub use read::{append, open_found, open_own, open_unlinked, read_found, read_own};
+pub use same::is_same_file;
 
 use std::path::Path;
 

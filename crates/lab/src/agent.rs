@@ -86,7 +86,7 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
         write_reports(&written_under, &output, &write);
         drop(written);
     });
-    interrupts.notify(move || drop(signalled.send(AgentEvent::Interrupted)));
+    let _woken = interrupts.notify(move || drop(signalled.send(AgentEvent::Interrupted)));
     let pulse = reports.clone();
     let served = Agent::new(name, (reports.clone(), events), &cpus).and_then(|mut agent| {
         let (version, commit) = (version.to_owned(), commit.to_owned());

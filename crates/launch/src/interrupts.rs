@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
@@ -17,8 +17,21 @@ type Wake = Box<dyn Fn() + Send>;
 pub struct Interrupts {
     /// The signal that came first; 0 while there was none.
     signal: Arc<AtomicI32>,
-    /// The callback of the thread that waits for a runner and must wake at once.
-    waiter: Arc<Mutex<Option<Wake>>>,
+    /// The threads that wait and must wake at once.
+    waiters: Arc<Mutex<Vec<Waiter>>>,
+}
+
+/// A thread that waits for something other than a signal.
+struct Waiter {
+    is_there: Weak<()>,
+    wake: Wake,
+}
+
+/// Has a thread woken by a signal until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct WakeGuard {
+    _is_there: Arc<()>,
 }
 
 impl Interrupts {
@@ -35,10 +48,7 @@ impl Interrupts {
                     // Runners die with this process; the scratch folder is swept by the next run.
                     std::process::exit(128 + signal);
                 }
-                let waiter = heard.waiter.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(wake) = waiter.as_ref() {
-                    wake();
-                }
+                heard.waiters().iter().for_each(|waiter| (waiter.wake)());
             }
         });
         Ok(interrupts)
@@ -60,9 +70,19 @@ impl Interrupts {
         Ok(())
     }
 
-    /// Has `wake` called when a signal comes. One that came before does not call it: look for it afterwards.
-    pub fn notify(&self, wake: impl Fn() + Send + 'static) {
-        *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+    /// Has `wake` called when a signal comes, until the guard is dropped. One that came before does not call it: look for it
+    /// afterwards.
+    pub fn notify(&self, wake: impl Fn() + Send + 'static) -> WakeGuard {
+        let is_there = Arc::new(());
+        self.waiters().push(Waiter { is_there: Arc::downgrade(&is_there), wake: Box::new(wake) });
+        WakeGuard { _is_there: is_there }
+    }
+
+    /// Those that still wait.
+    fn waiters(&self) -> MutexGuard<'_, Vec<Waiter>> {
+        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.retain(|waiter| waiter.is_there.strong_count() > 0);
+        waiters
     }
 }
 
@@ -77,5 +97,26 @@ fn is_ignored(signal: i32) -> bool {
 impl fmt::Debug for Interrupts {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         to.debug_struct("Interrupts").field("signal", &self.signal()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn all_that_wait_are_woken_and_no_other() {
+        let interrupts = Interrupts::default();
+        let (sender, woken) = channel();
+        let notified = |name: &'static str| {
+            let sender = sender.clone();
+            interrupts.notify(move || drop(sender.send(name)))
+        };
+        let (_first, gone, _second) = (notified("first"), notified("gone"), notified("second"));
+        drop(gone);
+        interrupts.waiters().iter().for_each(|waiter| (waiter.wake)());
+        assert_eq!(woken.try_iter().collect::<Vec<_>>(), ["first", "second"]);
     }
 }

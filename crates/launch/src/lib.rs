@@ -17,6 +17,6 @@ pub mod waiting;
 
 pub use descendants::{descendants, stopped_descendants};
 pub use guard::Guard;
-pub use interrupts::Interrupts;
+pub use interrupts::{Interrupts, WakeGuard};
 pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 pub use process::{Ending, Inbox, Message, Process};

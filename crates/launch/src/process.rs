@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::family::Family;
-use crate::interrupts::Interrupts;
+use crate::interrupts::{Interrupts, WakeGuard};
 use crate::memory_cap::MemoryCap;
 use crate::waiting::{ends_within, wait_at_most};
 use crate::{environment, placed};
@@ -56,13 +56,18 @@ pub struct Inbox {
     interrupts: Interrupts,
     /// The most that a process may write, in bytes.
     longest_output: u64,
+    _woken: WakeGuard,
 }
 
 impl Inbox {
-    /// An empty one; an interrupt comes to it too.
+    /// An empty one; an interrupt comes to it too, and wakes the thread that waits for it.
     pub fn new(interrupts: &Interrupts) -> Inbox {
         let (sender, messages) = sync_channel(LINES_AHEAD);
-        Inbox { sender, messages, interrupts: interrupts.clone(), longest_output: LONGEST_OUTPUT }
+        let interrupted = sender.clone();
+        // If the queue is full, the waiting thread is about to take the next message and sees the signal.
+        let woken = interrupts.notify(move || drop(interrupted.try_send((0, Message::Interrupted))));
+        let interrupts = interrupts.clone();
+        Inbox { sender, messages, interrupts, longest_output: LONGEST_OUTPUT, _woken: woken }
     }
 
     /// An empty one for launchers, whose output has no limit and which no interrupt reaches.
@@ -73,13 +78,6 @@ impl Inbox {
     /// A way to add messages.
     pub(crate) fn sender(&self) -> SyncSender<(usize, Message)> {
         self.sender.clone()
-    }
-
-    /// Makes an interrupt wake the thread that waits here, of all that do.
-    pub fn hear_interrupts(&self) {
-        let sender = self.sender.clone();
-        // If the queue is full, the waiting thread is about to take the next message and sees the signal.
-        self.interrupts.notify(move || drop(sender.try_send((0, Message::Interrupted))));
     }
 
     /// The next message with the number of its process; none when `deadline` passes first.

@@ -262,6 +262,12 @@ impl Run {
         self.contenders.iter().position(|contender| contender.label == self.baseline).unwrap_or(0)
     }
 
+    /// True if its conditions were changed to test the claims of another run, by `dyno challenge` or `dyno causes`: such a
+    /// run says nothing about how results go over time.
+    pub fn is_altered(&self) -> bool {
+        self.circumstances.is_some() || self.experiment.is_some()
+    }
+
     /// The tests that are shown.
     pub fn shown_tests(&self) -> impl Iterator<Item = &TestRecord> {
         self.tests.iter().filter(|test| !test.preparation)

@@ -18,7 +18,7 @@ mod position;
 pub mod progress;
 mod published;
 mod random;
-mod reach;
+pub mod reach;
 mod render;
 mod rung;
 mod size;

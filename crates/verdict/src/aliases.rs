@@ -21,15 +21,18 @@ struct Alias {
 pub fn compare_as(mut old: Verdict, new: &Verdict, aliases: &[String]) -> Result<Comparison> {
     let aliases = aliases.iter().map(|text| alias(text, &old, new)).collect::<Result<Vec<Alias>>>()?;
     let asked = |label: &str| aliases.iter().find(|alias| alias.old == label);
+    let mut displaced = Vec::new();
     for contender in &mut old.contenders {
         if let Some(alias) = asked(&contender.label) {
             contender.label.clone_from(&alias.new);
         } else if aliases.iter().any(|alias| alias.new == contender.label) {
             // Its place is taken: it is listed among those that are not compared.
             contender.label += " (of the old run)";
+            displaced.push(contender.label.clone());
         }
     }
     let mut comparison = compare(&old, new)?;
+    comparison.gone.retain(|label| !displaced.contains(label));
     for label in &mut comparison.contenders {
         if let Some(alias) = aliases.iter().find(|alias| alias.new == *label && alias.old != *label) {
             *label = format!("{} → {label}", alias.old);

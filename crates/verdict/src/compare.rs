@@ -44,6 +44,9 @@ pub struct Comparison {
     pub functions: Vec<ContenderFunctions>,
     /// The differences between the two runs other than the times.
     pub changes: Vec<String>,
+    /// The contenders and tests of the old run that the new one lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
     /// The results of checking the seals of the two run files, the old one first, in words.
     #[serde(default)]
     pub run_files: Vec<String>,
@@ -185,34 +188,36 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     let mut changes = changes((&old.about, &old.contenders), (&new.about, &new.contenders), &contenders);
     changes.extend(seals(&old.about, &new.about));
     let tests: Vec<TestComparison> = tests.collect();
+    let (gone, added) = (alone(old, new), alone(new, old));
+    let apart = [said_alone("old", &gone), said_alone("new", &added)].into_iter().flatten();
     Ok(Comparison {
         functions: functions::functions(old, new, &contenders, &tests),
         tests,
-        changes: changes.into_iter().chain(failures).chain(alone(old, new)).collect(),
+        changes: changes.into_iter().chain(failures).chain(apart).collect(),
+        gone,
         run_files: [old, new].map(|run| run.about.seals.to_string()).to_vec(),
         contenders,
     })
 }
 
-/// The contenders and tests that only one of two runs has, which are therefore not compared.
-fn alone(old: &Verdict, new: &Verdict) -> Vec<String> {
+/// The contenders and tests that a run has and another one lacks.
+fn alone(run: &Verdict, other: &Verdict) -> Vec<String> {
     let labels = |run: &Verdict| -> Vec<String> {
         run.shown_contenders().map(|(_, contender)| contender.label.clone()).collect()
     };
     let tests =
         |run: &Verdict| -> Vec<String> { run.tests.iter().map(|test| format!("test {}", test.id)).collect() };
-    let missing = |here: Vec<String>, there: Vec<String>, which: &str| {
-        let missing: Vec<String> = here.into_iter().filter(|name| !there.contains(name)).collect();
-        (!missing.is_empty())
-            .then(|| format!("only in the {which} run, and not compared: {}", missing.join(", ")))
+    let missing = |of: &dyn Fn(&Verdict) -> Vec<String>| -> Vec<String> {
+        let there = of(other);
+        of(run).into_iter().filter(|name| !there.contains(name)).collect()
     };
-    let all = [
-        missing(labels(old), labels(new), "old"),
-        missing(labels(new), labels(old), "new"),
-        missing(tests(old), tests(new), "old"),
-        missing(tests(new), tests(old), "new"),
-    ];
-    all.into_iter().flatten().collect()
+    [missing(&labels), missing(&tests)].concat()
+}
+
+/// A sentence about what only one of two runs has, which is therefore not compared.
+fn said_alone(which: &str, missing: &[String]) -> Option<String> {
+    (!missing.is_empty())
+        .then(|| format!("only in the {which} run, and not compared: {}", missing.join(", ")))
 }
 
 /// States the failed trials of a contender (by label) if their number differs between two runs.

@@ -71,6 +71,11 @@ impl Gate {
                 gate.hold_runs(test, place, &format!("{label}, test {}", test.id));
             }
         }
+        // What is not measured any more may have become slower, or may not work.
+        gate.judged += comparison.gone.len();
+        let gone = comparison.gone.iter();
+        gate.exceeded
+            .extend(gone.map(|what| format!("{what}: only in the old run, so nothing holds it to a limit")));
         gate
     }
 

@@ -12,6 +12,7 @@ mod writes;
 use anyhow::{Result, bail, ensure};
 use dyno_engine::{Contender, Protocol};
 use dyno_lab::scratch::Scratch;
+use dyno_lab::trial::TrialOptions;
 
 use super::duty::Needs;
 
@@ -56,11 +57,14 @@ impl DriverFault {
     }
 }
 
-/// Tries every fault with each contender's driver. One that cannot be tried to its end does not stop the others.
-pub fn try_faults(contenders: &[Contender], scratch: &Scratch) -> FaultTable {
+/// Tries every fault with each contender's driver, by trials that run like this. One that cannot be tried to its end does not stop the others; after a
+/// signal none is tried.
+pub fn try_faults(contenders: &[Contender], scratch: &Scratch, conduct: &TrialOptions) -> FaultTable {
     let line = |contender: &Contender| {
         let findings = DriverFault::ALL.map(|fault| {
-            writes::try_fault(contender, fault, scratch).unwrap_or_else(|error| {
+            let tried = conduct.interrupts.check();
+            let tried = tried.and_then(|()| writes::try_fault(contender, fault, scratch, conduct));
+            tried.unwrap_or_else(|error| {
                 FaultFinding::without_writes(fault, DriverOutcome::Untried(format!("{error:#}")))
             })
         });

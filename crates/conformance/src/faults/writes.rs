@@ -70,11 +70,16 @@ impl FaultFinding {
 ///
 /// # Errors
 /// The server does not start, the table cannot be read, or the fault did not come about.
-pub fn try_fault(contender: &Contender, fault: DriverFault, scratch: &Scratch) -> Result<FaultFinding> {
+pub fn try_fault(
+    contender: &Contender,
+    fault: DriverFault,
+    scratch: &Scratch,
+    conduct: &TrialOptions,
+) -> Result<FaultFinding> {
     if fault == DriverFault::Timeout && slow_statements(contender).is_none() {
         return Ok(FaultFinding::without_writes(fault, DriverOutcome::NotApplicable));
     }
-    let conduct = TrialOptions::unmeasured(PATIENCE)?;
+    let conduct = TrialOptions { timeout: PATIENCE, ..conduct.clone() };
     let mut servers = conduct.servers(scratch);
     let (server, installation) = servers.alone(contender)?;
     let placement = servers.placement().clone();

@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use dyno_engine::may_hold_password;
 
@@ -46,7 +47,11 @@ impl Cli {
 }
 
 /// Prints why the command line is wrong, or the help that it asks for.
-fn refuse(error: clap::Error) -> ExitCode {
+fn refuse(mut error: clap::Error) -> ExitCode {
+    if error.kind() == ErrorKind::UnknownArgument {
+        // That a negative number be passed behind `--`, where it would be taken for a name of something else.
+        error.remove(ContextKind::Suggested);
+    }
     if error.use_stderr() {
         terminal::say(error.render().to_string().trim_end());
     } else {

@@ -1,6 +1,6 @@
 //! The command lines of `dyno run` and `dyno rerun`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -155,6 +155,14 @@ pub struct RunArgs {
     /// The output of the results
     #[command(flatten)]
     pub show: ShowOptions,
+}
+
+impl RunArgs {
+    /// The files that the run reads: its suite, where that is named by its path, and the file to import.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let suite = self.suite.as_deref().filter(|name| dyno_suite::is_path(name));
+        suite.map(Path::new).into_iter().chain(self.file.as_deref()).collect()
+    }
 }
 
 /// The place and conditions of trials; none of it changes the work.

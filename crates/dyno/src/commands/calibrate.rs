@@ -69,7 +69,7 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         }
         request.contenders.extend(copied);
     }
-    let outputs = Outputs::open(&run.place)?;
+    let outputs = Outputs::open(&run.place, &run.inputs())?;
     perform(request, &registry, &run.place, outputs, |run, _| {
         let calibration = calibrate(run);
         let exit = shown(&calibration)?;

@@ -6,6 +6,8 @@ use dyno_conformance::faults::FaultTable;
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
+use dyno_lab::trial::TrialOptions;
+use dyno_launch::Interrupts;
 
 use super::outcome::{AsInput, Exit, InputError, print};
 use crate::cli::ConformanceArgs;
@@ -17,15 +19,31 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
     let mut contenders = contenders.collect::<Result<Vec<_>>>().input()?;
     key::give(&mut contenders, None).input()?;
     let parent = arguments.dir.clone().unwrap_or_else(scratch::default_parent);
+    // Before there is a folder that a signal must not leave.
+    let interrupts = Interrupts::listen()?;
     let scratch = Scratch::create(&parent)?;
-    if arguments.faults {
-        return faults(&contenders, &scratch);
-    }
+    let usual = TrialOptions::unmeasured(conformance::SILENCE_LIMIT)?;
+    let conduct = TrialOptions { interrupts: interrupts.clone(), ..usual };
+    let checked = match arguments.faults {
+        true => faults(&contenders, &scratch, &conduct),
+        false => check_all(&contenders, &scratch, &arguments.only, &conduct),
+    };
+    interrupts.signal().map_or(checked, |signal| Ok(Exit::Signal(signal)))
+}
+
+/// Checks the runner of each contender, until a signal comes.
+fn check_all(
+    contenders: &[Contender],
+    scratch: &Scratch,
+    only: &[String],
+    conduct: &TrialOptions,
+) -> Result<Exit> {
     let mut exit = Exit::Done;
     let mut unchecked = Vec::new();
-    for contender in &contenders {
+    for contender in contenders {
+        conduct.interrupts.check()?;
         // One that cannot be checked keeps nothing from the others.
-        match check(contender, &scratch, &arguments.only) {
+        match check(contender, scratch, only, conduct) {
             Ok(Exit::Done) => {}
             Ok(_) => exit = Exit::Incomplete,
             Err(error) if error.is::<InputError>() => return Err(error),
@@ -43,11 +61,11 @@ pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
 }
 
 /// Checks the runner of a contender and prints the report.
-fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Result<Exit> {
+fn check(contender: &Contender, scratch: &Scratch, only: &[String], conduct: &TrialOptions) -> Result<Exit> {
     if let Some(missing) = contender.missing() {
         bail!(missing);
     }
-    let report = conformance::check(contender, scratch, only)?;
+    let report = conformance::check(contender, scratch, only, conduct)?;
     if report.findings.is_empty() {
         return Err(anyhow!("no duty holds the words '{}'", only.join("' or '"))).input();
     }
@@ -56,9 +74,11 @@ fn check(contender: &Contender, scratch: &Scratch, only: &[String]) -> Result<Ex
 }
 
 /// Prints what drivers do when the way to their server fails.
-fn faults(contenders: &[Contender], scratch: &Scratch) -> Result<Exit> {
+fn faults(contenders: &[Contender], scratch: &Scratch, conduct: &TrialOptions) -> Result<Exit> {
     conformance::faults::check(contenders).input()?;
-    let table = conformance::faults::try_faults(contenders, scratch);
+    let table = conformance::faults::try_faults(contenders, scratch, conduct);
+    // A signal leaves faults untried, which is no finding.
+    conduct.interrupts.check()?;
     print(&table.to_string())?;
     exit_of(&table)
 }

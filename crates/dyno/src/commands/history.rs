@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
@@ -40,20 +41,15 @@ pub fn execute(arguments: &HistoryArgs) -> Result<Exit> {
 /// The runs of one suite with the parameters and under the load of the newest of them, the oldest first.
 fn load(arguments: &HistoryArgs) -> Result<Vec<NamedRun>> {
     let folder = &arguments.results;
-    let entries = fs::read_dir(folder)
-        .with_context(|| format!("there is no folder {} here; --results names another", folder.display()))?;
-    let paths = entries.flatten().map(|entry| entry.path());
-    let mut runs = Vec::new();
-    for path in paths.filter(|path| dyno_record::is_run_file(path)) {
-        match dyno_record::load_found(&path) {
-            Ok(run) => {
-                let name = file_name(&path);
-                runs.push(NamedRun { name, run });
-            }
-            Err(error) => say(&format!("dyno: left out: {error:#}")),
-        }
+    let mut runs = read(folder)?;
+    let read = runs.len();
+    runs.retain(|kept| !kept.run.is_altered());
+    let altered = read - runs.len();
+    if altered > 0 {
+        say(&format!(
+            "dyno: runs of dyno challenge and dyno causes are left out, as their conditions were changed: {altered}"
+        ));
     }
-    runs.sort_by(|a, b| a.run.started.cmp(&b.run.started));
     let is_wanted = |run: &Run| arguments.suite.as_ref().is_none_or(|suite| *suite == run.suite.name);
     let Some(newest) = runs.iter().rev().find(|kept| is_wanted(&kept.run)) else {
         let Some(suite) = &arguments.suite else { bail!("there is no run in {}", folder.display()) };
@@ -78,6 +74,22 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<NamedRun>> {
              `dyno history SUITE` shows the newest run of a suite and those like it"
         ));
     }
+    Ok(runs)
+}
+
+/// All runs of a folder that can be read, the oldest first.
+fn read(folder: &Path) -> Result<Vec<NamedRun>> {
+    let entries = fs::read_dir(folder)
+        .with_context(|| format!("there is no folder {} here; --results names another", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut runs = Vec::new();
+    for path in paths.filter(|path| dyno_record::is_run_file(path)) {
+        match dyno_record::load_found(&path) {
+            Ok(run) => runs.push(NamedRun { name: file_name(&path), run }),
+            Err(error) => say(&format!("dyno: left out: {error:#}")),
+        }
+    }
+    runs.sort_by(|a, b| a.run.started.cmp(&b.run.started));
     Ok(runs)
 }
 

@@ -1,6 +1,7 @@
 //! The commands: each reads its arguments, calls the stages in order and prints what they made.
 
 mod agent;
+mod apart;
 mod calibrate;
 mod compare;
 mod conformance;

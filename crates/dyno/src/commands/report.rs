@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use dyno_files::Output;
 use dyno_record::{ClusterRecord, DurabilityRecord, Run};
 use dyno_show::report::{self, PageSource};
@@ -10,9 +10,14 @@ use dyno_show::safe;
 use dyno_verdict::{judge_clusters, judge_durability};
 
 use super::outcome::{AsInput, Exit, file_name};
-use super::show;
+use super::{apart, show};
 use crate::cli::ReportArgs;
 use crate::terminal::say;
+
+/// The endings of pages, and of pages that are HTML. A stream needs none.
+const ENDINGS: [&str; 3] = ["html", "htm", MARKDOWN];
+const HTML_ENDINGS: [&str; 2] = ["html", "htm"];
+const MARKDOWN: &str = "md";
 
 /// Writes the page of the runs named, or of the newest one.
 pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
@@ -22,7 +27,8 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     }
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    let mut output = Output::open(&out).context("cannot write the page").input()?;
+    apart::check_inputs(&out, paths.iter().map(PathBuf::as_path)).input()?;
+    let mut output = open(&out, &ENDINGS).context("cannot write the page").input()?;
     let texts = read(&paths)?;
     match proof(&texts, &out)? {
         Some(page) => output.write(page.as_bytes()).context("cannot write the page").map(drop)?,
@@ -35,6 +41,34 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
         started.map_err(|_| anyhow!("no browser could be started here; open {} in one", out.display()))?;
     }
     Ok(Exit::Done)
+}
+
+/// The place of the page of a run.
+///
+/// # Errors
+/// Nothing can be written there, or the ending of its name is not that of a page.
+pub(super) fn open_page(path: &Path) -> Result<Output> {
+    open(path, &ENDINGS)
+}
+
+/// The place of the page of what `dyno prove` observed, which is HTML.
+///
+/// # Errors
+/// As for [`open_page`].
+pub(super) fn open_proof_page(path: &Path) -> Result<Output> {
+    open(path, &HTML_ENDINGS)
+}
+
+fn open(path: &Path, endings: &[&str]) -> Result<Output> {
+    let output = Output::open(path)?;
+    if !output.is_stream() && !endings.iter().any(|ending| has_ending(path, ending)) {
+        bail!("{} ends in none of .{}: name a file that does", path.display(), endings.join(", ."));
+    }
+    Ok(output)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// The text of each file. A file may be a pipe, so it is read once.
@@ -58,7 +92,7 @@ fn proof(texts: &[(&Path, String)], out: &Path) -> Result<Option<String>> {
 }
 
 fn is_markdown(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "md")
+    has_ending(path, MARKDOWN)
 }
 
 /// Writes the page of runs by their files, the subject last. `margin` stands in for those of the run files.
@@ -92,5 +126,25 @@ fn write(sources: &[PageSource], output: &mut Output) -> Result<()> {
 fn source(path: &Path, text: String, margin: Option<f64>) -> Result<PageSource> {
     let mut run = dyno_record::parse(&text, path)?;
     run.schedule.margin = margin.unwrap_or(run.schedule.margin);
-    Ok(PageSource { name: file_name(path), verdict: dyno_verdict::judge(&run), file: text.into_bytes() })
+    packed(&file_name(path), text, &run)
+}
+
+/// A run of a page, with the text of its file: of a page, that of the run within it. `name` is the name of the file.
+///
+/// # Errors
+/// The run within the page cannot be unpacked.
+pub(super) fn packed(name: &str, text: String, run: &Run) -> Result<PageSource> {
+    let verdict = dyno_verdict::judge(run);
+    if !dyno_record::is_page(&text) {
+        return Ok(PageSource { name: name.to_owned(), verdict, file: text.into_bytes() });
+    }
+    let within = dyno_record::packed_runs(&text)?.pop().context("no run is packed in this page")?;
+    Ok(PageSource { name: format!("{}.jsonl", stem(name)), verdict, file: within.text.into_bytes() })
+}
+
+/// The name of a run file or of a page without its endings.
+pub(super) fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let mut endings = [".jsonl", ".json", ".html", ".htm"].iter();
+    endings.find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }

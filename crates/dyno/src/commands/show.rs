@@ -80,7 +80,7 @@ pub fn results(run: &Run, path: &Path, options: &ShowOptions) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The newest run file of a folder.
+/// The newest run file of a folder, without the runs of `dyno challenge` and `dyno causes`.
 pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -98,9 +98,14 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf> {
     let mut runs: Vec<PathBuf> = files.filter(is_file).collect();
     runs.sort_by_cached_key(|path| age(path));
     // A run that was stopped before its first sample has nothing to show. A file that cannot be read is reported.
-    let is_shown = |path: &&PathBuf| dyno_record::load_found(path).map_or(true, |run| has_figures(&run));
-    runs.iter().rev().find(is_shown).or(runs.last()).cloned().with_context(|| {
-        format!("there is no run file in {}; name one, or make one: `dyno run speedtest`", folder.display())
+    let is_it = |path: &PathBuf, is_wanted: fn(&Run) -> bool| {
+        dyno_record::load_found(path).map_or(true, |run| !run.is_altered() && is_wanted(&run))
+    };
+    let found = runs.iter().rev().find(|path| is_it(path, has_figures));
+    found.or_else(|| runs.iter().rev().find(|path| is_it(path, |_| true))).cloned().with_context(|| {
+        let others = if runs.is_empty() { "" } else { " but those of `dyno challenge` and `dyno causes`" };
+        let folder = folder.display();
+        format!("there is no run file in {folder}{others}; name one, or make one: `dyno run speedtest`")
     })
 }
 

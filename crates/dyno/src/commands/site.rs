@@ -1,21 +1,29 @@
 //! `dyno site`: many runs, of many machines, as one static folder.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{Home, Registry};
+use dyno_files::HeldFolder;
 use dyno_record::Run;
-use dyno_show::report::{self, PageSource};
+use dyno_show::report::render;
 use dyno_show::site::{SiteRun, index, runs_json};
 use dyno_verdict::{JointVerdict, NamedRun, cohorts};
 use sha2::{Digest, Sha256};
 
 use super::outcome::{AsInput, Exit, file_name};
-use super::{show, verify};
+use super::report::{self, stem};
+use super::{apart, show, verify};
 use crate::cli::SiteArgs;
 use crate::terminal::say;
 
+/// The index for people, and the same for programs.
+const INDEX: &str = "index.html";
+const LIST: &str = "runs.json";
+/// The names of those, without their endings: no page of a run has one.
+const RESERVED: [&str; 2] = ["index", "runs"];
 /// As many digits of a commit are shown.
 const COMMIT: usize = 12;
 
@@ -31,10 +39,15 @@ pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
     let home = Home::find().input()?;
     let registry = Registry::load(&home).input()?;
     let members = arguments.runs.iter().map(|path| member(path, &home, &registry));
-    let mut members: Vec<SiteMember> = members.collect::<Result<_>>()?;
+    let members: Vec<SiteMember> = members.collect::<Result<_>>()?;
+    let (mut members, withheld): (Vec<SiteMember>, Vec<SiteMember>) =
+        members.into_iter().partition(|member| member.unpublished(&registry).is_empty());
     name_apart(&mut members);
-    fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
+    check_outputs(arguments, &members).input()?;
+    // Over no link that another user may have put there.
+    HeldFolder::named(&arguments.out)
+        .with_context(|| format!("cannot make the folder {}", arguments.out.display()))
+        .input()?;
     for member in &members {
         if let (Some(run), Some(page)) = (&member.run, &member.listed.page) {
             write(&arguments.out.join(page), &page_of(member, run)?)?;
@@ -43,18 +56,53 @@ pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
     let shown = members.iter().filter(|member| member.listed.withdrawn.is_none());
     let shown = shown.filter_map(|member| Some((member.listed.name.clone(), member.run.clone()?)));
     let shown: Vec<NamedRun> = shown.map(|(name, run)| NamedRun { name, run }).collect();
-    let cohorts = cohorts(&shown, |engine| registry.engine(engine).map_or(true, |engine| engine.publish));
+    let cohorts = cohorts(&shown, |engine| is_published(engine, &registry));
     let listed: Vec<SiteRun> = members.into_iter().map(|member| member.listed).collect();
-    write(&arguments.out.join("index.html"), &index(&cohorts, &listed)?)?;
-    write(&arguments.out.join("runs.json"), &runs_json(&cohorts, &listed)?)?;
+    write(&arguments.out.join(INDEX), &index(&cohorts, &listed)?)?;
+    write(&arguments.out.join(LIST), &runs_json(&cohorts, &listed)?)?;
+    for member in &withheld {
+        let engines = member.unpublished(&registry).join(", ");
+        let name = &member.listed.name;
+        say(&format!("{name} is left out: the licence forbids publishing measurements of {engines}"));
+    }
+    Ok(conclude(&listed, withheld.len(), &arguments.out))
+}
+
+/// Says which runs are refused, and how many runs are where.
+fn conclude(listed: &[SiteRun], left_out: usize, folder: &Path) -> Exit {
     let refused = listed.iter().filter(|run| !run.refused.is_empty()).count();
     for run in listed.iter().filter(|run| !run.refused.is_empty()) {
         say(&format!("{} is refused: {}", run.name, run.refused.join("; ")));
     }
-    let (count, out) = (listed.len() - refused, arguments.out.display());
+    let (count, out) = (listed.len() - refused, folder.display());
     let runs = if count == 1 { "1 run is".to_owned() } else { format!("{count} runs are") };
-    say(&format!("{runs} in {out}/index.html; {refused} are refused."));
-    Ok(if refused > 0 { Exit::Incomplete } else { Exit::Done })
+    let left_out = if left_out == 0 { String::new() } else { format!("; {left_out} are left out") };
+    say(&format!("{runs} in {out}/{INDEX}; {refused} are refused{left_out}."));
+    if refused > 0 { Exit::Incomplete } else { Exit::Done }
+}
+
+/// False if the licence of an engine forbids publishing measurements.
+fn is_published(engine: &str, registry: &Registry) -> bool {
+    registry.engine(engine).map_or(true, |engine| engine.publish)
+}
+
+/// Refuses a site whose files would replace the runs that it is made of.
+fn check_outputs(arguments: &SiteArgs, members: &[SiteMember]) -> Result<()> {
+    let pages = members.iter().filter_map(|member| member.listed.page.as_deref());
+    for file in pages.chain([INDEX, LIST]) {
+        apart::check_inputs(&arguments.out.join(file), arguments.runs.iter().map(PathBuf::as_path))?;
+    }
+    Ok(())
+}
+
+impl SiteMember {
+    /// The engines of which the licence forbids publishing measurements. The page of a run packs all of its samples, also
+    /// those of contenders that are not shown.
+    fn unpublished(&self, registry: &Registry) -> Vec<&str> {
+        let contenders = self.run.iter().flat_map(|run| &run.contenders);
+        let engines: BTreeSet<&str> = contenders.map(|contender| contender.engine.as_str()).collect();
+        engines.into_iter().filter(|engine| !is_published(engine, registry)).collect()
+    }
 }
 
 fn member(path: &Path, home: &Home, registry: &Registry) -> Result<SiteMember> {
@@ -100,37 +148,31 @@ fn withdrawn(path: &Path) -> Result<Option<String>> {
     Ok(Some(text.trim().to_owned()))
 }
 
-/// The name of a run file without its endings.
-fn stem(name: &str) -> &str {
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    [".jsonl", ".json", ".html"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
-}
-
-/// Runs of one name in several folders get numbers, so that no page replaces another.
+/// Runs whose pages would have one name, such as those of one name in several folders, get numbers, so that no page
+/// replaces another.
 fn name_apart(members: &mut [SiteMember]) {
-    for place in 0..members.len() {
-        let (before, own) = members.split_at_mut(place);
-        let own = &mut own[0].listed;
-        let is_taken = |name: &str| before.iter().any(|member| member.listed.name == name);
-        if !is_taken(&own.name) {
-            continue;
-        }
-        let name = own.name.clone();
-        let number = (2..).find(|number| !is_taken(&format!("{number}-{name}"))).unwrap_or(place);
-        own.name = format!("{number}-{name}");
-        own.page = own.page.as_ref().map(|page| format!("{number}-{page}"));
+    // Names are compared as where the case of letters does not count: a site may be copied to such a file system.
+    let page = |name: &str| stem(name).to_lowercase();
+    let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
+    for SiteMember { listed, .. } in members {
+        let numbered = |number: usize| match number {
+            1 => listed.name.clone(),
+            _ => format!("{number}-{}", listed.name),
+        };
+        // Of one name more than there are names taken, one is free.
+        let mut names = (1..=taken.len() + 1).map(numbered);
+        let Some(name) = names.find(|name| !taken.contains(&page(name))) else { continue };
+        taken.insert(page(&name));
+        listed.page = listed.page.as_ref().map(|_| format!("{}.html", stem(&name)));
+        listed.name = name;
     }
 }
 
 /// The page of a run, as `dyno report` makes it.
 fn page_of(member: &SiteMember, run: &Run) -> Result<String> {
-    let file = match dyno_record::is_page(&member.text) {
-        true => dyno_record::packed_runs(&member.text)?.pop().map(|run| run.text).unwrap_or_default(),
-        false => member.text.clone(),
-    };
-    let name = format!("{}.jsonl", stem(&member.listed.name));
-    let source = PageSource { name, verdict: dyno_verdict::judge(run), file: file.into_bytes() };
-    report::render(&[source], &JointVerdict::default())
+    let mut source = report::packed(&member.listed.name, member.text.clone(), run)?;
+    source.name = format!("{}.jsonl", stem(&member.listed.name));
+    render(&[source], &JointVerdict::default())
 }
 
 /// Writes a file of the site; one of that name is replaced, and nothing but a regular file.

@@ -1,6 +1,7 @@
 //! Files, rows and options that are wrong: each is reported with its place, and nothing is loaded but what was asked
 //! for.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -258,9 +259,10 @@ fn a_rejected_line_of_json_is_kept_as_it_is() {
         let into = "t.jsonl --into a.db --primary-key id --on-error reject --types id:INTEGER";
         import(&place, &format!("{into}{options}")).exits(3).prints("2 rows into");
         let mut rejects = csv::Reader::from_path(place.path("t.rejects.csv")).unwrap();
-        let kept: Vec<String> =
+        // What the parser rejects comes before what SQLite refuses.
+        let kept: BTreeSet<String> =
             rejects.records().map(|record| record.unwrap().iter().skip(4).collect()).collect();
-        assert_eq!(kept, [lines[1], lines[2], lines[3], lines[5]], "{options}");
+        assert_eq!(kept, [lines[1], lines[2], lines[3], lines[5]].map(String::from).into(), "{options}");
         fs::remove_file(place.path("a.db")).unwrap();
         fs::remove_file(place.path("t.rejects.csv")).unwrap();
     }

@@ -34,8 +34,10 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
     let list = "SELECT json_group_array(json_array(id, typeof(id), name, size, ok, day, price)) FROM people";
     let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
     assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));
-    import(&place, "people.parquet --into d.db --primary-key id").exits(0);
-    assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1], [2]]));
+    let key = "people.parquet --into d.db --primary-key id";
+    import(&place, key).exits(2).says("people.parquet:3: column \"id\"").says("the primary key needs one");
+    import(&place, &format!("{key} --on-error reject")).exits(3);
+    assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1]]));
     import(&place, "people.parquet --into e.db --types size:INTEGER --null Ann")
         .exits(2)
         .says("people.parquet:1: column \"size\": \"1.5\" is no INTEGER");

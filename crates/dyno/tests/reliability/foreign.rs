@@ -106,7 +106,7 @@ fn what_dyno_has_not_made_on_a_server_is_the_same_afterwards() {
         };
         place.dyno(&format!("run speedtest --scale 0.02 {QUICK} -o {engine}.jsonl --url {url}")).exits(0);
         same("run");
-        place.dyno(&format!("rerun {engine}.jsonl --quiet -o again.jsonl")).exits(0);
+        place.dyno(&format!("rerun {engine}.jsonl --trust --quiet -o again.jsonl")).exits(0);
         same("rerun");
         let bank = "bank --set accounts=50 --set warm_up=0.1 --duration 0.3s --clients 4";
         place.dyno(&format!("run {bank} {QUICK} -o bank.jsonl --url {url}")).exits(0);

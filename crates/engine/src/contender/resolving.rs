@@ -27,7 +27,7 @@ pub fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let build = find_build(engine, runner, name.build)?;
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
-    named.iter().try_for_each(refuse_secret)?;
+    named.iter().try_for_each(|setting| check_named(setting, engine))?;
     let label = label(&name, engine, driver, &build, &named);
     let profile = profile.by_standard(own_settings::tuning(&named)?, engine.tuned.as_ref(), &engine.name)?;
     let names_cache = named.iter().any(|setting| engine.is_cache(&setting.name));
@@ -72,6 +72,12 @@ pub fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
         key: None,
         neutralised: None,
     })
+}
+
+/// Refuses a setting that would say a secret or replace what dyno says to a server.
+fn check_named(setting: &Setting, engine: &Engine) -> Result<()> {
+    refuse_secret(setting)?;
+    engine.start().map_or(Ok(()), |start| start.refuse_own(setting))
 }
 
 /// Refuses what a cluster does not go with.

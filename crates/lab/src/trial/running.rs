@@ -168,7 +168,6 @@ impl Running {
         if self.over.is_some() {
             return Pause::Over;
         }
-        self.inbox.hear_interrupts();
         let over = loop {
             let deadline = Instant::now() + self.lasts() + self.patience();
             match self.hear(deadline, &mut |_, report| on_report(report)) {

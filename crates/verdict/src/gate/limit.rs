@@ -11,10 +11,42 @@ pub struct GateLimit {
     pub share: f64,
 }
 
+/// What a limit may hold: the time, the response time of classes of operations, and the events that `--counts` counts
+/// (docs/ci.md).
+const QUANTITIES: [&str; 19] = [
+    "time",
+    "response",
+    "instructions",
+    "processor_instructions",
+    "allocations",
+    "system_calls",
+    "flushes",
+    "bytes_read",
+    "bytes_written",
+    "page_faults",
+    "context_switches",
+    "peak_heap_bytes",
+    "server_system_calls",
+    "server_flushes",
+    "server_bytes_read",
+    "server_bytes_written",
+    "server_cpu_nanoseconds",
+    "server_page_faults",
+    "server_context_switches",
+];
+
 /// The error of a limit as it was typed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("'{0}' is no limit: write time<=+3% or instructions<=+0.1%, and several with commas between them")]
-pub struct InvalidGateLimit(String);
+pub enum InvalidGateLimit {
+    /// It is not written as a limit.
+    #[error(
+        "'{0}' is no limit: write time<=+3% or instructions<=+0.1%, and several with commas between them"
+    )]
+    Form(String),
+    /// It names what dyno does not measure.
+    #[error("{}", dyno_nearest::unknown("there is no quantity", .0, "a limit holds", QUANTITIES))]
+    Quantity(String),
+}
 
 impl GateLimit {
     /// The limit of a test's time.
@@ -37,16 +69,20 @@ impl FromStr for GateLimit {
     type Err = InvalidGateLimit;
 
     fn from_str(text: &str) -> Result<GateLimit, InvalidGateLimit> {
-        let wrong = || InvalidGateLimit(text.to_owned());
+        let wrong = || InvalidGateLimit::Form(text.to_owned());
         let (quantity, most) = text.trim().split_once("<=").ok_or_else(wrong)?;
         let most = most.trim();
         let percent = most.strip_prefix('+').unwrap_or(most).strip_suffix('%').ok_or_else(wrong)?;
         let share: f64 = percent.trim().parse().map_err(|_| wrong())?;
         let quantity = quantity.trim();
         let is_name = !quantity.is_empty() && quantity.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-        (is_name && share.is_finite() && share >= 0.0)
-            .then(|| GateLimit { quantity: quantity.to_owned(), share: share / 100.0 })
-            .ok_or_else(wrong)
+        if !is_name || !share.is_finite() || share < 0.0 {
+            return Err(wrong());
+        }
+        if !QUANTITIES.contains(&quantity) {
+            return Err(InvalidGateLimit::Quantity(quantity.to_owned()));
+        }
+        Ok(GateLimit { quantity: quantity.to_owned(), share: share / 100.0 })
     }
 }
 
@@ -63,5 +99,7 @@ mod tests {
         for wrong in ["", "time", "time<=3", "<=3%", "time<=-3%", "time<=x%", "time<=inf%", "ti me<=1%"] {
             assert!(limit(wrong).is_err(), "{wrong}");
         }
+        let unknown = limit("instruction<=+1%").unwrap_err().to_string();
+        assert_eq!(unknown, "there is no quantity 'instruction'; did you mean instructions?");
     }
 }

@@ -77,11 +77,10 @@ fn database(arguments: &ImportArgs, path: &OsStr, safety: Safety) -> Result<Box<
     if path.is_empty() {
         return Err(anyhow::anyhow!("--into names no database")).input();
     }
-    let place = |path: &Path| std::path::absolute(path).ok();
     // SQLite takes what lies under these names for a journal of the database, and deletes it.
     for (ending, said) in [("", "the same file"), ("-journal", OWN), ("-wal", OWN), ("-shm", OWN)] {
-        let own = place(with_ending(path, ending).as_ref());
-        if arguments.rejects.as_ref().is_some_and(|rejects| place(rejects) == own) {
+        let own = with_ending(path, ending);
+        if arguments.rejects.as_ref().is_some_and(|rejects| dyno_files::is_same_file(rejects, own.as_ref())) {
             return Err(anyhow::anyhow!(
                 "--rejects and --into name {said}, {shown}{ending}: --rejects names another"
             ))

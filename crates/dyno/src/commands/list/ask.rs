@@ -13,6 +13,7 @@ use dyno_lab::machine::allowed_cpus;
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::trial::{Reply, TrialOptions};
+use dyno_launch::Interrupts;
 use dyno_plan::probe;
 use dyno_protocol::Build;
 use dyno_record::{ClusterShape, cpu_list};
@@ -38,10 +39,17 @@ struct Candidate {
     answered_by: Option<usize>,
 }
 
-/// The engines with what their runners answered.
-pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> {
+/// The engines with what their runners answered; None where a signal came first.
+pub fn ask(
+    engines: &[&Engine],
+    registry: &Registry,
+    interrupts: &Interrupts,
+) -> Result<Option<Vec<EngineItem>>> {
     let scratch = Scratch::create_or(&scratch::default_parent(), scratch::BY_TMPDIR)?;
-    let mut asked = ask_groups(groups(engines, registry)?, &scratch)?;
+    let mut asked = ask_groups(groups(engines, registry)?, &scratch, interrupts)?;
+    if interrupts.signal().is_some() {
+        return Ok(None);
+    }
     answer_by_others(&mut asked);
     let mut drivers: Vec<Vec<DriverItem>> = engines.iter().map(|_| Vec::new()).collect();
     for candidate in asked.into_iter().filter(is_worth_a_line) {
@@ -49,16 +57,24 @@ pub fn ask(engines: &[&Engine], registry: &Registry) -> Result<Vec<EngineItem>> 
     }
     let (proofs, troubles) = Proofs::load();
     troubles.iter().for_each(|trouble| say(&format!("dyno: {trouble}")));
-    engines.iter().zip(drivers).map(|(engine, drivers)| EngineItem::new(engine, drivers, &proofs)).collect()
+    let items = engines.iter().zip(drivers);
+    items.map(|(engine, drivers)| EngineItem::new(engine, drivers, &proofs)).collect::<Result<_>>().map(Some)
 }
 
-/// Asks groups of drivers, and returns them in the order in which they were.
-fn ask_groups(groups: Vec<Vec<Candidate>>, scratch: &Scratch) -> Result<Vec<Candidate>> {
+/// Asks groups of drivers, and returns them in the order in which they were. After a signal none is asked.
+fn ask_groups(
+    groups: Vec<Vec<Candidate>>,
+    scratch: &Scratch,
+    interrupts: &Interrupts,
+) -> Result<Vec<Candidate>> {
     let workers = GROUPS_FOR_EACH * thread::available_parallelism().map_or(1, NonZero::get);
     let left = Mutex::new(groups.into_iter().enumerate());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || {
+        let next = left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        next.filter(|_| interrupts.signal().is_none())
+    };
     let ask = || -> Vec<_> {
-        iter::from_fn(next).map(|(place, group)| (place, ask_group(group, scratch))).collect()
+        iter::from_fn(next).map(|(place, group)| (place, ask_group(group, scratch, interrupts))).collect()
     };
     let mut asked: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(ask)).collect();
@@ -151,11 +167,16 @@ fn alone(engine: &Engine) -> Result<Option<&str>> {
     Ok(None)
 }
 
-fn ask_group(mut group: Vec<Candidate>, scratch: &Scratch) -> Result<Vec<Candidate>> {
+fn ask_group(
+    mut group: Vec<Candidate>,
+    scratch: &Scratch,
+    interrupts: &Interrupts,
+) -> Result<Vec<Candidate>> {
     // Nothing is timed, so they may run on any CPU.
     let cpus = cpu_list::format(&allowed_cpus());
     let placement = placement::choose(Some(&cpus), None)?;
-    let conduct = TrialOptions { placement, ..TrialOptions::unmeasured(ANSWER_TIMEOUT)? };
+    let interrupts = interrupts.clone();
+    let conduct = TrialOptions { placement, interrupts, ..TrialOptions::unmeasured(ANSWER_TIMEOUT)? };
     let mut servers = conduct.servers(scratch);
     for Candidate { contender, item, .. } in group.iter_mut().filter(|one| one.answered_by.is_none()) {
         let directory = scratch.trial()?;

@@ -34,28 +34,35 @@ pub fn execute(arguments: &ListArgs) -> Result<Exit> {
     let home = Home::find()?;
     let registry = Registry::load(&home)?;
     let Some(name) = &arguments.name else {
-        let listing = Listing {
-            suites: suite::all(&home, &registry)?,
-            engines: ask(&registry.engines.iter().collect::<Vec<_>>(), &registry)?,
-        };
-        return show(&listing, arguments.format, screen::text);
+        let suites = suite::all(&home, &registry)?;
+        let interrupts = Interrupts::listen()?;
+        let all = registry.engines.iter().collect::<Vec<_>>();
+        let Some(engines) = ask(&all, &registry, &interrupts)? else { return Ok(ended(&interrupts)) };
+        return show(&Listing { suites, engines }, arguments.format, screen::text);
     };
     if dyno_suite::is_path(name) {
         // Read before signals are caught: a FIFO may wait for its other end, and the first signal ends that.
         let suite = Suite::load(Path::new(name), &registry.dialects()).input()?;
         let interrupts = Interrupts::listen()?;
         let Some(suite) = check::suite(&suite, &registry, &interrupts)? else {
-            return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
+            return Ok(ended(&interrupts));
         };
         let listing = Listing { engines: Vec::new(), suites: vec![suite] };
         return show(&listing, arguments.format, |listing| listing.suites.iter().map(suite::text).collect());
     }
     let (engines, suites) = named(name, &home, &registry).input()?;
-    let listing = Listing { engines: ask(&engines, &registry)?, suites };
+    let interrupts = Interrupts::listen()?;
+    let Some(engines) = ask(&engines, &registry, &interrupts)? else { return Ok(ended(&interrupts)) };
+    let listing = Listing { engines, suites };
     show(&listing, arguments.format, |listing| {
         let engines = listing.engines.iter().map(engine::text);
         engines.chain(listing.suites.iter().map(suite::text)).collect()
     })
+}
+
+/// The outcome of a list that a signal ended.
+fn ended(interrupts: &Interrupts) -> Exit {
+    Exit::Signal(interrupts.signal().unwrap_or(SIGINT))
 }
 
 /// The suites, a line each, for a command line that names none.

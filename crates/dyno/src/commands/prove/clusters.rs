@@ -19,6 +19,7 @@ use super::maker::Maker;
 use super::place::ProofPlace;
 use crate::cli::{ProofFormat, ProveArgs, ProvedDevice};
 use crate::commands::outcome::{AsInput, Exit, print};
+use crate::commands::report;
 use crate::terminal;
 
 /// The number of clients where none is named: one would wait for each commit alone.
@@ -61,7 +62,7 @@ pub fn execute(
     interrupts: &Interrupts,
 ) -> Result<Exit> {
     let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
-    let mut page = arguments.report.as_deref().map(Output::open).transpose().input()?;
+    let mut page = arguments.report.as_deref().map(report::open_proof_page).transpose().input()?;
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let power = PowerPlace::find(arguments, &scratch, interrupts)?;

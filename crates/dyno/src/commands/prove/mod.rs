@@ -8,8 +8,6 @@ mod maker;
 mod place;
 mod session;
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, bail};
 use dyno_engine::{Contender, Home, Registry, split_list};
 use dyno_files::Output;
@@ -25,6 +23,7 @@ use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
 use super::nodes::name_nodes;
 use super::outcome::{AsInput, Exit, print};
+use super::{apart, report};
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
 use crate::terminal;
 use maker::Maker;
@@ -65,6 +64,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let contenders = named(&with).input()?;
     let are_clusters = clusters::are_clusters(arguments, &contenders).input()?;
     let importers = named(&arguments.import).input()?;
+    check_outputs(arguments).input()?;
     let interrupts = Interrupts::listen()?;
     let proved = match are_clusters {
         true => clusters::execute(arguments, &registry, &contenders, &interrupts),
@@ -85,8 +85,8 @@ fn prove_all(
 ) -> Result<Exit> {
     // Before anything is made or mounted.
     let kept = arguments.again.as_deref().map(|folder| again::open(folder, arguments.trust)).transpose()?;
-    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().input();
-    let (mut out, mut page) = (open(&arguments.out)?, open(&arguments.report)?);
+    let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
+    let mut page = arguments.report.as_deref().map(report::open_proof_page).transpose().input()?;
     out.iter().chain(&page).for_each(terminal::leave_standard_output_to);
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
@@ -123,6 +123,16 @@ pub fn show(verdict: &DurabilityVerdict, format: ProofFormat) -> Result<Exit> {
         DurabilityOutcome::Refuted => Exit::Refuted,
         DurabilityOutcome::Incomplete => Exit::Incomplete,
     })
+}
+
+/// Refuses outputs of which one would replace another.
+fn check_outputs(arguments: &ProveArgs) -> Result<()> {
+    let out = ("-o", arguments.out.as_deref());
+    let page = ("--report", arguments.report.as_deref());
+    let kept = ("--keep", arguments.keep.as_deref());
+    apart::check_outputs(out, page)?;
+    apart::check_outputs(out, kept)?;
+    apart::check_outputs(page, kept)
 }
 
 /// Refuses a contender that cannot be proved.

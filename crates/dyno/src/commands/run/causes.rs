@@ -14,6 +14,7 @@ use dyno_suite::Cpus;
 use dyno_verdict::{JointVerdict, Verdict, judge};
 
 use super::experiment::MEMORY;
+use super::outputs::inputs_of;
 use super::request::{RunRequest, again};
 use super::{Outputs, perform};
 use crate::cli::{CausesArgs, OutputFormat};
@@ -33,11 +34,11 @@ pub fn execute(arguments: &CausesArgs) -> Result<Exit> {
     let pair = pair(arguments.of.as_deref(), &run).input()?;
     let CausesArgs { repeat, dir, out, .. } = arguments;
     let rerun = repeat.rerun(dir.clone(), out.clone(), repeat.quiet);
+    let outputs = Outputs::open(&rerun.place, &inputs_of(&rerun.run, &run))?;
     let mut request = again(&rerun, run.clone(), &home, &registry)?;
     ensure_is_no_search(&request).input()?;
     narrow(&mut request, arguments, &pair);
     request.experiment = Some(experiment(&request, arguments, &run)?);
-    let outputs = Outputs::open(&rerun.place)?;
     perform(request, &registry, &rerun.place, outputs, |run, file| {
         let verdict = judge(run);
         let exit = if verdict.is_complete() { Exit::Done } else { Exit::Incomplete };

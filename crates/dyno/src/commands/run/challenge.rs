@@ -132,7 +132,8 @@ impl Challenger<'_> {
         }
         let schedule = &mut request.schedule;
         schedule.seed = seed;
-        (schedule.latency, schedule.counts, schedule.why) = (false, false, false);
+        (schedule.latency, schedule.counts, schedule.why, schedule.round_trips) =
+            (false, false, false, false);
         if trials.is_some() || budget.is_some() {
             schedule.trials = trials;
             schedule.budget_ns = self.arguments.repeat.budget_ns();

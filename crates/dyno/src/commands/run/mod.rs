@@ -66,7 +66,7 @@ pub fn execute(arguments: &RunArgs) -> Result<Exit> {
         return stepped(arguments, &steps, &home, &registry);
     };
     let request = typed(arguments, step, &home, &registry).input()?;
-    let outputs = Outputs::open(&arguments.place)?;
+    let outputs = Outputs::open(&arguments.place, &arguments.inputs())?;
     let mut judged = None;
     let exit = perform(request, &registry, &arguments.place, outputs, |run, path| {
         judged = (!arguments.gate.is_empty()).then(|| dyno_verdict::judge(run));
@@ -121,6 +121,7 @@ fn stepped(
     scaling::check(arguments.show.format)?;
     let mut paths = Vec::new();
     let place = &arguments.place;
+    outputs::check_sizes(place, steps.iter().map(|(file, _)| file.as_str()), &arguments.inputs()).input()?;
     // One page for all of them, at the end.
     let mut page = outputs::page(place)?;
     let ended = each_step(arguments, steps, (home, registry), &mut paths);
@@ -179,7 +180,7 @@ pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let registry = Registry::load(&home)?;
     let old = dyno_record::load(&arguments.run).input()?;
     let request = again(arguments, old.clone(), &home, &registry)?;
-    let outputs = Outputs::open(&arguments.place)?;
+    let outputs = Outputs::open(&arguments.place, &outputs::inputs_of(&arguments.run, &old))?;
     perform(request, &registry, &arguments.place, outputs, |run, path| {
         say_changes(&old, run);
         show::results(run, path, &arguments.show)
@@ -263,6 +264,10 @@ fn conclude(run: &Run, kept: &Output, page: Option<Output>, quiet: bool) -> Resu
         let shown = path.display();
         say(&match kept.is_stream() {
             true => format!("The run went to {shown}."),
+            // Without a name, `dyno show` leaves it out.
+            false if run.is_altered() => {
+                format!("The run is kept in {shown}; `dyno show` with this name shows it.")
+            }
             false => format!("The run is kept in {shown}; `dyno show` shows it, `dyno rerun` repeats it."),
         });
     }

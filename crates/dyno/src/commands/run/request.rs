@@ -33,6 +33,9 @@ const EXTENDS: u32 = 5;
 /// The time limit of a test where the command line sets none.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
+/// The least memory, bytes, in which the runner of SQLite starts, which needs the least of all.
+const LEAST_MEMORY: u64 = 4 << 20;
+
 /// The request for a run, from the command line or from a run file.
 pub struct RunRequest {
     pub suite: Suite,
@@ -86,6 +89,16 @@ pub fn typed(arguments: &RunArgs, step: RunStep, home: &Home, registry: &Registr
     }
     let contenders = typed_contenders(arguments, &suite, registry)?;
     ensure!(!contenders.is_empty(), "no contender is named");
+    ensure!(
+        arguments.memory.is_none_or(|bytes| bytes >= LEAST_MEMORY),
+        "no runner starts with less than --memory 4MiB"
+    );
+    ensure!(
+        arguments.gate.is_empty() || contenders.len() > 1,
+        "--gate holds contenders against the baseline, and {} is the only one: name another by --with, or compare two \
+         runs by `dyno compare OLD NEW --gate`",
+        contenders[0].label
+    );
     let is_foreign = !is_own(&suite, home, registry);
     Ok(RunRequest {
         parameters,

@@ -1,14 +1,16 @@
-//! Lists what a run file or a suite from elsewhere would load and run besides SQL on its private database, before
-//! anything of it is loaded or started; dyno goes on only if the user agrees. What the user typed is trusted, and so are
-//! the suites that come with dyno.
+//! Lists what a run file or a suite from elsewhere would load, run and connect to besides SQL on its private database,
+//! before anything of it is loaded, started or reached; dyno goes on only if the user agrees. What the user typed is
+//! trusted, and so are the suites that come with dyno.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Result, anyhow};
-use dyno_engine::{Contender, Home, Registry};
+use dyno_engine::{Contender, Home, Registry, SettingSyntax};
+use dyno_protocol::Setting;
 use dyno_record::Parameters;
 use dyno_suite::progress::PlanningProgress;
+use dyno_suite::reach::{is_harmless_pragma, is_harmless_setting};
 use dyno_suite::{Bounds, NO_SQL, Suite};
 
 use super::super::outcome::AsInput;
@@ -16,7 +18,8 @@ use crate::terminal::say;
 
 /// The most characters that are shown of a statement.
 const SHOWN: usize = 160;
-/// Ends of the names of settings by which a server or an engine loads or starts something, or writes elsewhere.
+/// Ends of the names of settings by which a server or an engine loads or starts something, or writes elsewhere: they are
+/// listed although an engine's file names some of them.
 const POWERS: [&str; 16] = [
     "command",
     "dir",
@@ -36,6 +39,12 @@ const POWERS: [&str; 16] = [
     "provider",
 ];
 
+/// The characters, besides letters and digits, of values that are no path.
+const PLAIN: &str = " %+-.:_";
+/// The reason why an address is listed.
+const SENDS: &str =
+    "is connected to, with the password for it that your environment, ~/.pgpass or ~/.my.cnf holds";
+
 /// The parts of a request that come from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Origin {
@@ -54,7 +63,7 @@ pub fn is_own(suite: &Suite, home: &Home, registry: &Registry) -> bool {
     is_name && Suite::load(&path, &registry.dialects()).is_ok_and(|own| own.text == suite.text)
 }
 
-/// Lists what contenders load and start that neither dyno brought nor its user installed.
+/// Lists what contenders load and start that neither dyno brought nor its user installed, and the servers that they reach.
 pub fn of_contenders(contenders: &[Contender], origin: &Origin) -> Vec<String> {
     if !origin.contenders {
         return Vec::new();
@@ -67,16 +76,30 @@ pub fn of_contenders(contenders: &[Contender], origin: &Origin) -> Vec<String> {
                 if contender.engine.is_server() { "starts the server in" } else { "loads the library" };
             found.push(format!("{label} {what} {}", path.display()));
         }
+        if let Some(url) = &contender.url {
+            found.push(format!("{} {SENDS}", url.label()));
+        }
         // A profile's are dyno's.
         let own = contender.profile.settings().unwrap_or_default();
         let named = contender.settings.iter().filter(|setting| !own.contains(setting));
-        let reaching = named.filter(|setting| {
-            let name = setting.name.to_ascii_lowercase();
-            POWERS.iter().any(|power| name.ends_with(power))
-        });
+        let reaching = named.filter(|setting| may_reach(contender, setting));
         found.extend(reaching.map(|setting| format!("{label} sets {}={}", setting.name, setting.value)));
     }
     found
+}
+
+/// True unless a setting is one of those that are known to reach nothing, with a plain value.
+fn may_reach(contender: &Contender, setting: &Setting) -> bool {
+    let Setting { name, value } = setting;
+    let is_harmless = match contender.engine.setting_syntax() {
+        Some(SettingSyntax::Pragma) => is_harmless_pragma(name),
+        Some(SettingSyntax::Postgres | SettingSyntax::Duckdb) => is_harmless_setting(name),
+        // A server of MySQL's kind takes an abbreviation for an option.
+        Some(SettingSyntax::MySql) | None => false,
+    };
+    let is_known = is_harmless || contender.engine.names_setting(name);
+    let is_plain = value.chars().all(|letter| letter.is_ascii_alphanumeric() || PLAIN.contains(letter));
+    !is_known || !is_plain || POWERS.iter().any(|power| name.to_ascii_lowercase().ends_with(power))
 }
 
 /// Statements of the suite that may reach files, libraries, programs or other servers.
@@ -101,7 +124,7 @@ pub fn of_statements(
                 let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
                 format!("test {}: {}", test.id, words.chars().take(SHOWN).collect::<String>())
             };
-            found.extend(test.reaching_outside().into_iter().map(shown));
+            found.extend(test.reaching_outside(&engine.dialect).into_iter().map(shown));
         }
     }
     Ok(found.into_iter().collect())
@@ -120,11 +143,12 @@ pub fn confirm(found: &[String], origin: &Origin, trust: bool) -> Result<()> {
     if io::stdin().is_terminal() && io::stderr().is_terminal() && is_agreed() {
         return Ok(());
     }
-    Err(anyhow!("nothing of this was loaded or run; if you trust {}, add --trust", origin.name)).input()
+    Err(anyhow!("nothing of this was loaded, run or connected to; if you trust {}, add --trust", origin.name))
+        .input()
 }
 
 fn is_agreed() -> bool {
-    let _ = write!(io::stderr(), "Load and run these? [y/N] ");
+    let _ = write!(io::stderr(), "Go on with these? [y/N] ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
