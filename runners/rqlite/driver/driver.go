@@ -74,7 +74,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 }
 
 func (d *Database) begin(job *protocol.Job, settings *settings) (*protocol.Hello, error) {
-	version, err := d.lead()
+	first, err := d.lead()
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +84,11 @@ func (d *Database) begin(job *protocol.Job, settings *settings) (*protocol.Hello
 			return nil, fmt.Errorf("cannot empty rqlite: %w", err)
 		}
 	}
-	inForce, err := settings.inForce(job, d)
+	inForce, err := settings.inForce(job, d, first)
 	if err != nil {
 		return nil, err
 	}
-	return &protocol.Hello{EngineVersion: version, DriverVersion: runner.ModuleVersion(module), Settings: inForce}, nil
+	return &protocol.Hello{EngineVersion: first.Build.Version, DriverVersion: runner.ModuleVersion(module), Settings: inForce}, nil
 }
 
 // status is what is looked at of what a node reports.
@@ -99,12 +99,20 @@ type status struct {
 		Leader struct {
 			NodeID string `json:"node_id"`
 		}
+		SnapshotThreshold int64 `json:"snapshot_threshold"`
+	}
+	HTTP struct {
+		Queue map[string]struct {
+			MaxSize   int    `json:"max_size"`
+			BatchSize int    `json:"batch_size"`
+			Timeout   string `json:"timeout"`
+		}
 	}
 }
 
 // lead makes the first node the leader, where it is not: else each request would take one more way, in some runs and not
-// in others. It returns the version of that node.
-func (d *Database) lead() (string, error) {
+// in others. It returns what that node reports.
+func (d *Database) lead() (*status, error) {
 	var refused error
 	for begin := time.Now(); time.Since(begin) < answerTimeout; time.Sleep(leadPause) {
 		var first status
@@ -113,19 +121,19 @@ func (d *Database) lead() (string, error) {
 			err = json.Unmarshal(text, &first)
 		}
 		if err != nil {
-			return "", fmt.Errorf("rqlite does not answer: %w", err)
+			return nil, fmt.Errorf("rqlite does not answer: %w", err)
 		}
 		switch first.Store.Leader.NodeID {
 		case "":
 			// An election is under way.
 		case first.Store.NodeID:
-			return first.Build.Version, nil
+			return &first, nil
 		default:
 			// The node hands the request on to the leader. It may have been replaced meanwhile.
 			_, refused = d.ask(http.MethodPost, d.nodes[0]+"/leader?wait", fmt.Sprintf(`{"id": %q}`, first.Store.NodeID))
 		}
 	}
-	return "", runner.Place("the first node of rqlite does not become the leader", errors.Join(refused, context.DeadlineExceeded))
+	return nil, runner.Place("the first node of rqlite does not become the leader", errors.Join(refused, context.DeadlineExceeded))
 }
 
 // ask sends a request that is none of the client's, and returns the answer.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -48,13 +49,24 @@ func parseSettings(job *protocol.Job) (*settings, error) {
 	return s, nil
 }
 
-// inForce reports the settings asked for and those to read back. Whether writes go through the queue is seen by its counter.
-func (s *settings) inForce(job *protocol.Job, d *Database) ([]protocol.Setting, error) {
+// inForce reports the settings asked for and those to read back. Whether writes go through the queue is seen by its counter,
+// and some options are in what the first node reports.
+func (s *settings) inForce(job *protocol.Job, d *Database, first *status) ([]protocol.Setting, error) {
 	queued, err := d.queues()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back whether rqlite queues writes: %w", err)
 	}
-	known := []protocol.Setting{{Name: readsName, Value: s.reads}, {Name: queuedName, Value: strconv.FormatBool(queued)}}
+	queue, found := first.HTTP.Queue["_default"]
+	if !found {
+		return nil, errors.New("rqlite reports no queue of writes")
+	}
+	known := []protocol.Setting{
+		{Name: readsName, Value: s.reads}, {Name: queuedName, Value: strconv.FormatBool(queued)},
+		{Name: "raft_snap", Value: strconv.FormatInt(first.Store.SnapshotThreshold, 10)},
+		{Name: "write_queue_capacity", Value: strconv.Itoa(queue.MaxSize)},
+		{Name: "write_queue_batch_size", Value: strconv.Itoa(queue.BatchSize)},
+		{Name: "write_queue_timeout", Value: queue.Timeout},
+	}
 	return runner.StartedWith(job, known, optionsPage)
 }
 

@@ -1,8 +1,9 @@
 //! Requests to a node of rqlite by its [HTTP API](https://rqlite.io/docs/api/api/).
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dyno_protocol::{Server, Value};
 use serde_json::{Value as Json, json};
 
@@ -12,6 +13,8 @@ use crate::subject::{Contents, data};
 
 /// The table of pairs.
 const PAIRS: &str = "pair";
+/// The time between looks whether a node has done what the leader has.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A connection to a node.
 pub struct RqliteLink {
@@ -67,7 +70,15 @@ impl StoreLink for RqliteLink {
     }
 
     fn remove(&self, number: u64, limit: Duration) -> Result<()> {
-        self.execute(&json!([[format!("DELETE FROM {} WHERE n = ?", data::NAME), number]]), limit)
+        self.execute(&json!([[format!("DELETE FROM {} WHERE n = ?", data::NAME), number]]), limit)?;
+        // The leader has done it, and this node does it a little later.
+        let left = json!([format!("SELECT 1 FROM {} WHERE n = ?", data::NAME), number]);
+        let deadline = Instant::now() + limit;
+        while !self.rows(&left, "none", limit)?.is_empty() {
+            ensure!(Instant::now() < deadline, "commit {number} does not go away");
+            thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     /// What is still in the node's queue is waited for: it is late, and not lost.
