@@ -82,7 +82,7 @@ lint check: export CGO_CFLAGS = -O1
 
 lint:
 	$(CARGO) fmt --check
-	cd runners/go && test -z "$$(gofmt -l . ../etcd)" && go vet -mod=readonly ./...
+	cd runners/go && test -z "$$(gofmt -l . ../etcd ../rqlite)" && go vet -mod=readonly ./...
 	PYTHONPYCACHEPREFIX=$(TARGET)/python/compiled $(PYTHON) -W error -m compileall -q runners/python
 	$(CHECKED_CARGO) build --profile checked --workspace
 	$(CHECKED_CARGO) test --profile checked --workspace --no-run
@@ -93,10 +93,12 @@ check: lint
 	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
 	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
 	! test -x $(CHECKED)/etcd || (cd runners/etcd && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
+	! test -x $(CHECKED)/rqlited || (cd runners/rqlite && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
 	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
 	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
 	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
 	@test -x $(CHECKED)/etcd || echo "NOT TESTED: etcd, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
+	@test -x $(CHECKED)/rqlited || echo "NOT TESTED: rqlite, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
 	@test -x $(CHECKED)/dyno-runner-sqlx || echo "NOT TESTED: the drivers of Rust's crates; 'sh scripts/build-crates.sh $(CHECKED) checked' builds them"
 	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
 	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"

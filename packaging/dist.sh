@@ -31,6 +31,7 @@ for folder in runners/*/; do
     case $folder in
     runners/crates/) made=dyno-runner-rusqlite ;;
     runners/etcd/) made=dyno-runner-etcd ;;
+    runners/rqlite/) made=dyno-runner-rqlite ;;
     *) made=dyno ;;
     esac
     [ ! -f "$programs/$made" ] || runners="$runners $folder"

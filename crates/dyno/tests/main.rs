@@ -56,6 +56,7 @@ mod reliability;
 mod report;
 mod report_views;
 mod rig;
+mod rqlite;
 mod runaways;
 mod server_import;
 mod server_ladder;

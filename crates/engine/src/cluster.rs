@@ -31,6 +31,9 @@ pub struct ClusterStart {
     /// clients alone speak their protocol.
     #[serde(default = "address")]
     member: String,
+    /// The port at which clients reach a node, within its network, where its server takes no socket of the file system. Of
+    /// engines whose clients alone speak their protocol.
+    pub port: Option<u16>,
     /// Texts that are appended to files of the data folder.
     #[serde(default, rename = "file")]
     pub files: Vec<NodeFile>,

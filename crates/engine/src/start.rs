@@ -57,10 +57,10 @@ pub struct Start {
     /// The signal that the kernel sends the server when dyno dies.
     #[serde(deserialize_with = "signal")]
     pub death: Signal,
-    /// The setting of the main cache.
-    pub memory: Memory,
-    /// The limit on the number of its clients.
-    pub clients: Clients,
+    /// The setting of the main cache; `None` if there is none.
+    pub memory: Option<Memory>,
+    /// The limit on the number of its clients; `None` if there is none.
+    pub clients: Option<Clients>,
     /// The needs of its servers as nodes of a cluster; `None` of an engine of single servers.
     pub cluster: Option<ClusterStart>,
     /// The way that it gets the key by which it encrypts; `None` if it has no encryption.

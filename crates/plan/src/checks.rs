@@ -39,7 +39,7 @@ pub(crate) fn check_clients(
         );
     }
     let start = contender.engine.server().and_then(|server| server.start);
-    let Some(limit) = start.map(|start| start.clients).filter(|_| contender.url.is_none()) else {
+    let Some(limit) = start.and_then(|start| start.clients).filter(|_| contender.url.is_none()) else {
         return Ok(());
     };
     let set = contender.settings.iter().find(|setting| setting.name == limit.setting);

@@ -174,7 +174,8 @@ pub struct Server {
     /// The database of every connection but those of the maintenance. Absent where the engine needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// Further options of the connection as the user's URL gave them, such as those of TLS.
+    /// Further options of the connection as the user's URL gave them, such as those of TLS. Of a node that only its own
+    /// network reaches, `network` is a file that stands for that network namespace.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
     /// The server's main process where it runs on this machine and may be looked at: the runner adds

@@ -1,13 +1,16 @@
 //! Unix sockets and TCP alike: where a server is, a connection, and the socket on which a proxy listens.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
+use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, setsockopt, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
@@ -21,6 +24,8 @@ pub enum ServerPlace {
     Socket(PathBuf),
     /// At a port of a host, which is a name or an address.
     Port(String, u16),
+    /// At an address in a network namespace, which a file stands for.
+    Within(PathBuf, SocketAddr),
 }
 
 impl ServerPlace {
@@ -29,6 +34,9 @@ impl ServerPlace {
         match self {
             ServerPlace::Socket(path) => connect_socket(path, PATIENCE).map(Stream::Unix),
             ServerPlace::Port(host, port) => connect(host, *port).and_then(at_once),
+            ServerPlace::Within(network, address) => {
+                connect_within(network, *address, PATIENCE).and_then(at_once)
+            }
         }
     }
 }
@@ -38,6 +46,7 @@ impl fmt::Display for ServerPlace {
         match self {
             ServerPlace::Socket(path) => write!(f, "{}", path.display()),
             ServerPlace::Port(host, port) => write!(f, "{host}:{port}"),
+            ServerPlace::Within(network, address) => write!(f, "{address} in {}", network.display()),
         }
     }
 }
@@ -127,6 +136,21 @@ fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
         }
     }
     found
+}
+
+/// Connects with an address in a network namespace, which a file stands for. A socket stays in the namespace in which it was
+/// made, and any thread may use it.
+///
+/// # Errors
+/// The namespace is gone, dyno is not root, or nothing accepts connections there in time.
+pub fn connect_within(network: &Path, address: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+    let network = File::open(network)?;
+    // A thread that has left the machine's network must not do anything else.
+    let connected = thread::spawn(move || {
+        setns(&network, CloneFlags::CLONE_NEWNET)?;
+        TcpStream::connect_timeout(&address, patience)
+    });
+    connected.join().unwrap_or_else(|_| Err(io::Error::other("the thread that connects panicked")))
 }
 
 /// Connects with a socket of the file system. Where the server is stopped and its queue is full, the kernel waits for as

@@ -18,7 +18,7 @@ mod recording;
 mod traffic;
 
 pub use decode::{Ask, Conversation, Obstacle, WireProtocol};
-pub use endpoint::ServerPlace;
+pub use endpoint::{ServerPlace, connect_within};
 pub use inspect::{Inspector, Passage, PeerRole};
 pub use pattern::without_values;
 pub use proxy::Proxy;

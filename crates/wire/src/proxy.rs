@@ -69,8 +69,8 @@ struct Connection {
 }
 
 impl Proxy {
-    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket the proxy
-    /// has one too, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would
+    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket, or
+    /// in a network namespace, the proxy has a socket, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would
     /// be too long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
     /// An inspector decides about all bytes.
     ///
@@ -84,7 +84,7 @@ impl Proxy {
         socket: &str,
     ) -> Result<Proxy> {
         let (listening, place, kept) = match &server {
-            ServerPlace::Socket(_) => {
+            ServerPlace::Socket(_) | ServerPlace::Within(..) => {
                 let kept = folder_for(folder, socket)?;
                 let path = kept.path().join(socket);
                 let listener = UnixListener::bind(&path)

@@ -50,7 +50,7 @@ func Open(job *protocol.Job) (runner.Driver, *protocol.Hello, error) {
 	if d.client, err = connect(d.endpoints[0]); err != nil {
 		return nil, nil, err
 	}
-	hello, err := d.begin(job, server)
+	hello, err := d.begin(job)
 	if err != nil {
 		return nil, nil, errors.Join(err, d.Close())
 	}
@@ -68,7 +68,7 @@ func connect(endpoint string) (*clientv3.Client, error) {
 	return client, runner.Place("cannot make a client of etcd", err)
 }
 
-func (d *Database) begin(job *protocol.Job, server *protocol.Server) (*protocol.Hello, error) {
+func (d *Database) begin(job *protocol.Job) (*protocol.Hello, error) {
 	settings, err := parseSettings(job)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *Database) begin(job *protocol.Job, server *protocol.Server) (*protocol.
 			return nil, fmt.Errorf("cannot empty etcd: %w", err)
 		}
 	}
-	inForce, err := settings.inForce(server.Process, d)
+	inForce, err := settings.inForce(job, d)
 	if err != nil {
 		return nil, err
 	}

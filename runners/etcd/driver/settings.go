@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"dyno/runners/go/internal/protocol"
+	"dyno/runners/go/internal/runner"
 )
 
 // The settings that are not options of the server by their names, and the values of the first.
@@ -22,6 +21,9 @@ const (
 	linearizable = "linearizable"
 	serializable = "serializable"
 )
+
+// optionsPage lists the options of etcd.
+const optionsPage = "https://etcd.io/docs/latest/op-guide/configuration/"
 
 // syncs is the server's count of syncs of its log, of those that it did.
 const syncs = "etcd_disk_wal_fsync_duration_seconds_count"
@@ -36,14 +38,12 @@ const (
 
 // settings are those of a job.
 type settings struct {
-	reads    string
-	noFsync  bool
-	asked    []protocol.Setting
-	readBack []protocol.Query
+	reads   string
+	noFsync bool
 }
 
 func parseSettings(job *protocol.Job) (*settings, error) {
-	s := &settings{reads: linearizable, asked: job.Settings, readBack: job.ReadBack}
+	s := &settings{reads: linearizable}
 	for _, setting := range job.Settings {
 		switch setting.Name {
 		case readsName:
@@ -62,56 +62,14 @@ func parseSettings(job *protocol.Job) (*settings, error) {
 	return s, nil
 }
 
-// inForce reports the settings asked for and those to read back. etcd does not report its options: whether it syncs its
-// log is seen by its counter, and the others are those with which the process was started.
-func (s *settings) inForce(process int, d *Database) ([]protocol.Setting, error) {
-	known := []protocol.Setting{{Name: readsName, Value: s.reads}}
+// inForce reports the settings asked for and those to read back. Whether etcd syncs its log is seen by its counter.
+func (s *settings) inForce(job *protocol.Job, d *Database) ([]protocol.Setting, error) {
 	synced, err := s.isSynced(d)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back whether etcd syncs its log: %w", err)
 	}
-	known = append(known, protocol.Setting{Name: noFsyncName, Value: strconv.FormatBool(!synced)})
-	started, err := started(process)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read with which options etcd was started: %w", err)
-	}
-	names := []string{}
-	for _, setting := range s.asked {
-		names = append(names, setting.Name)
-	}
-	for _, query := range s.readBack {
-		names = append(names, query.Name)
-	}
-	for _, name := range names {
-		if slices.ContainsFunc(known, func(one protocol.Setting) bool { return one.Name == name }) {
-			continue
-		}
-		value, found := started[name]
-		if !found && slices.ContainsFunc(s.asked, func(one protocol.Setting) bool { return one.Name == name }) {
-			return nil, fmt.Errorf("etcd was not started with the setting '%s': it is one of the options at "+
-				"https://etcd.io/docs/latest/op-guide/configuration/, with underscores, or leave it out", name)
-		}
-		if found {
-			known = append(known, protocol.Setting{Name: name, Value: value})
-		}
-	}
-	return known, nil
-}
-
-// started are the options of a process by their names with underscores; of one that is named twice the last.
-func started(process int) (map[string]string, error) {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", process))
-	if err != nil {
-		return nil, err
-	}
-	options := map[string]string{}
-	for _, argument := range strings.Split(string(line), "\x00") {
-		option, isOption := strings.CutPrefix(argument, "--")
-		if name, value, found := strings.Cut(option, "="); isOption && found {
-			options[strings.ReplaceAll(name, "-", "_")] = value
-		}
-	}
-	return options, nil
+	known := []protocol.Setting{{Name: readsName, Value: s.reads}, {Name: noFsyncName, Value: strconv.FormatBool(!synced)}}
+	return runner.StartedWith(job, known, optionsPage)
 }
 
 // isSynced puts a key until the first node has synced its log once more. A commit does not wait for one certain node, so

@@ -42,28 +42,14 @@ func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error
 	})
 }
 
-// change does operations, some of which make a transaction, and returns how many were done. One that is a transaction
-// goes without one.
+// change does operations, some of which make a transaction. One that is a transaction goes without one.
 func (d *Database) change(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
 	operation func(place int) clientv3.Op) (int, error) {
-	changes, done := newChanges(), 0
-	err := turns.Parts(0, count, 1, func(from, to int) error {
-		for place := from; place < to; place++ {
-			begin := watch.Begin()
-			changes.add(operation(place))
-			var err error
-			if place+1 == count || (place+1)%perCommit == 0 || changes.bytes >= largestRequest {
-				err = changes.commit(d.client)
-			}
-			watch.End(begin)
-			if err != nil {
-				return runner.At(place, err)
-			}
-			done++
-		}
-		return nil
-	})
-	return done, err
+	changes := newChanges()
+	return runner.Requests(count, perCommit, turns, watch, func(place int) bool {
+		changes.add(operation(place))
+		return changes.bytes >= largestRequest
+	}, func() error { return changes.commit(d.client) })
 }
 
 // changes are those of a transaction. etcd refuses one that names a key twice, so the last change of a key stays.

@@ -34,13 +34,13 @@ impl Contender {
             return None;
         }
         match &self.engine.server {
-            Some(start) => Some(start.memory.asked(&self.settings)),
+            Some(start) => Some(start.memory.as_ref()?.asked(&self.settings)),
             None => read_back.filter(|_| self.engine.cache.is_some()),
         }
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<Setting> {
-        let of_server = || self.engine.server.as_ref().map(|start| start.memory.of(bytes));
+        let of_server = || Some(self.engine.server.as_ref()?.memory.as_ref()?.of(bytes));
         self.engine.cache.as_ref().map(|knob| knob.of(bytes)).or_else(of_server)
     }
 }

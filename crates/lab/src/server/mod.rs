@@ -45,4 +45,4 @@ pub use names::scratch_name;
 pub use pool::ServerPool;
 pub use private::{NotReady, PrivateServer};
 pub use segments::sweep as sweep_segments;
-pub use store::{StoreCluster, StoreOrder};
+pub use store::{StoreCluster, StoreOrder, node_address};

@@ -97,7 +97,7 @@ impl ServerPool {
             Some(kept) => kept,
             None => {
                 let nodes = shape.map_or(1, |shape| u64::from(shape.nodes));
-                let asked = installation.start.memory.asked(settings);
+                let asked = installation.start.memory.as_ref().map_or(0, |memory| memory.asked(settings));
                 let memory = asked.saturating_add(OVERHEAD) * nodes;
                 self.make_room(memory);
                 let (place, placement, interrupts) = (&self.place, &self.placement, &self.interrupts);

@@ -5,6 +5,8 @@
 
 mod nodes;
 
+pub use nodes::node_address;
+
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -54,6 +56,8 @@ pub struct StoreCluster {
     what: (PathBuf, Vec<Argument>),
     shape: ClusterShape,
     network: ClusterNetwork,
+    /// The port of every node, where clients do not reach it by its socket.
+    port: Option<u16>,
 }
 
 #[derive(Debug)]
@@ -85,7 +89,7 @@ impl StoreCluster {
         let network = ClusterNetwork::new(shape)
             .with_context(|| format!("cannot start a cluster of {}", engine.title))?;
         let what = (program, start.start_arguments(&order.contender.settings));
-        let mut started = StoreCluster { nodes: Vec::new(), what, shape, network };
+        let mut started = StoreCluster { nodes: Vec::new(), what, shape, network, port: cluster.port };
         for place in 0..count as usize {
             let node = started.node(order, start, place, count as usize);
             let node = node
@@ -183,9 +187,9 @@ impl StoreCluster {
         wanted.as_ref() == Some(&self.what) && contender.cluster == Some(self.shape)
     }
 
-    /// The first node as its clients reach it, with the sockets of the others.
+    /// The first node as its clients reach it, with the hosts of the others.
     pub fn server(&self) -> Server {
-        let further = self.nodes[1..].iter().map(StoreNode::socket);
+        let further = (1..self.nodes.len()).map(|node| self.address(node).host);
         Server { further: further.collect(), ..self.address(0) }
     }
 

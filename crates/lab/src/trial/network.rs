@@ -9,6 +9,8 @@ use dyno_engine::{Protocol, ScratchServer};
 use dyno_protocol::Server;
 use dyno_wire::{Inspector, Proxy, ServerPlace};
 
+use crate::server::node_address;
+
 /// The socket's name in PostgreSQL's folder of sockets, but for the port.
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
 /// The name of a proxy's socket where a client names the socket itself.
@@ -60,13 +62,16 @@ impl Network {
         Ok(ScratchServer { server, ..served })
     }
 
-    /// The same for the first node of a store, which its clients reach by its socket. The other nodes, with which they
+    /// The same for the first node of a store, which its clients then reach by a socket. The other nodes, with which they
     /// do not work, are where they were.
     ///
     /// # Errors
     /// The proxy cannot be started.
     pub fn through_to_store(&mut self, server: Server) -> Result<Server> {
-        let place = ServerPlace::Socket(server.host.clone().into());
+        let place = match node_address(&server)? {
+            Some((network, address)) => ServerPlace::Within(network, address),
+            None => ServerPlace::Socket(server.host.clone().into()),
+        };
         let ServerPlace::Socket(path) = self.before(place, SOCKET)? else { return Ok(server) };
         Ok(Server { host: text(path)?, ..server })
     }
@@ -115,6 +120,8 @@ fn at(proxy: &ServerPlace, speaks: Protocol, server: Server) -> Result<Server> {
         (ServerPlace::Socket(path), Protocol::Postgres) => {
             Server { host: text(path.parent().unwrap_or(path))?, ..server }
         }
+        // A proxy is never there.
+        (ServerPlace::Within(..), _) => server,
     })
 }
 

@@ -1,36 +1,95 @@
 //! Requests over HTTP/1.1 to a server on this machine, and their answers.
 
-use anyhow::{Context, Result, ensure};
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use dyno_protocol::Server;
 use httparse::{EMPTY_HEADER, Header, Response, Status, parse_chunk_size};
+use nix::poll::PollFlags;
+use serde_json::Value as Json;
+
+use super::{patience, probe};
 
 /// The most fields that the head of an answer has.
 const FIELDS: usize = 32;
 /// The end of a part of a body.
 const LINE: &[u8] = b"\r\n";
+/// The number of bytes that are read at once.
+const PART: usize = 1 << 16;
+
+/// A connection to a node that is asked in JSON.
+pub struct HttpLink(UnixStream);
+
+impl HttpLink {
+    /// Connects to a node.
+    ///
+    /// # Errors
+    /// It accepts no connection.
+    pub fn open(server: &Server) -> Result<HttpLink> {
+        let stream = probe::reach(server);
+        Ok(HttpLink(stream.with_context(|| format!("cannot connect to {}", server.host))?))
+    }
+
+    /// The answer to a request that sends JSON.
+    ///
+    /// # Errors
+    /// The node does not answer within the limit, or refuses.
+    pub fn post(&self, path: &str, body: &Json, limit: Duration) -> Result<Json> {
+        let body = body.to_string();
+        let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        self.request("POST", path, &(fields + "\r\n" + &body), limit)
+    }
+
+    /// The answer to a request without a body.
+    ///
+    /// # Errors
+    /// As for [`HttpLink::post`].
+    pub fn get(&self, path: &str, limit: Duration) -> Result<Json> {
+        self.request("GET", path, "\r\n", limit)
+    }
+
+    fn request(&self, method: &str, path: &str, rest: &str, limit: Duration) -> Result<Json> {
+        patience::limit(limit);
+        let whole = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{rest}");
+        (&self.0).write_all(whole.as_bytes()).context("cannot send a request")?;
+        let mut bytes = Vec::new();
+        let mut part = vec![0; PART];
+        let answer = loop {
+            if let Some(answer) = answer(&bytes)? {
+                break answer;
+            }
+            ensure!(patience::is_ready(self.0.as_fd(), PollFlags::POLLIN), "the node did not answer in time");
+            let count = (&self.0).read(&mut part)?;
+            ensure!(count > 0, "the node closed the connection");
+            bytes.extend_from_slice(&part[..count]);
+        };
+        match (answer.status, &answer.body[..]) {
+            (200, []) => Ok(Json::Null),
+            (200, body) => serde_json::from_slice(body).context("the node's answer is no JSON"),
+            (status, body) => {
+                bail!("the node answers with {status}: {}", String::from_utf8_lossy(body).trim())
+            }
+        }
+    }
+}
 
 /// An answer.
 #[derive(Debug, PartialEq, Eq)]
-pub struct HttpAnswer {
+struct HttpAnswer {
     /// Its status.
-    pub status: u16,
+    status: u16,
     /// Its body.
-    pub body: Vec<u8>,
-}
-
-/// A request that sends JSON.
-pub fn post(path: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    );
-    (head + body).into_bytes()
+    body: Vec<u8>,
 }
 
 /// The answer that bytes hold; `None` as long as some are missing.
 ///
 /// # Errors
 /// The bytes are no answer.
-pub fn answer(bytes: &[u8]) -> Result<Option<HttpAnswer>> {
+fn answer(bytes: &[u8]) -> Result<Option<HttpAnswer>> {
     let mut fields = [EMPTY_HEADER; FIELDS];
     let mut head = Response::new(&mut fields);
     let Status::Complete(end) = head.parse(bytes).context("the server does not speak HTTP")? else {

@@ -12,7 +12,7 @@ use dyno_engine::Protocol;
 use dyno_protocol::{Build, Server, Value};
 use nix::poll::PollFlags;
 
-use super::gateway::StoreLink;
+use super::store::{StoreKind, StoreLink};
 use super::{patience, probe};
 use crate::subject::DATABASE;
 
@@ -27,10 +27,7 @@ pub enum ClientLibrary {
     /// libmariadb.
     MySql(Arc<mysql::Api>),
     /// None: dyno speaks to a store itself.
-    Store {
-        /// True if a node answers reads with what it holds itself.
-        reads_locally: bool,
-    },
+    Store(StoreKind),
 }
 
 impl ClientLibrary {
@@ -53,7 +50,7 @@ impl ClientLibrary {
         match self {
             ClientLibrary::Postgres(_) => Some(Protocol::Postgres),
             ClientLibrary::MySql(_) => Some(Protocol::MySql),
-            ClientLibrary::Store { .. } => None,
+            ClientLibrary::Store(_) => None,
         }
     }
 }
@@ -65,7 +62,7 @@ pub enum NodeLink {
     /// MySQL's.
     MySql(mysql::Connection),
     /// A store's.
-    Store(StoreLink),
+    Store(Box<dyn StoreLink>),
 }
 
 impl NodeLink {
@@ -91,9 +88,7 @@ impl NodeLink {
                 check_waits(&mysql::version(api), connection.wait_by(Some(wait))?)?;
                 NodeLink::MySql(connection)
             }
-            ClientLibrary::Store { reads_locally } => {
-                NodeLink::Store(StoreLink::open(server, *reads_locally)?)
-            }
+            ClientLibrary::Store(kind) => NodeLink::Store(kind.open(server)?),
         })
     }
 

@@ -4,8 +4,8 @@
 
 mod check;
 mod disks;
+mod etcd;
 mod fault;
-mod gateway;
 mod http;
 mod liar;
 mod link;
@@ -15,8 +15,10 @@ mod nodes;
 mod outage;
 mod patience;
 mod probe;
+mod rqlite;
 mod series;
 mod staleness;
+mod store;
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -39,6 +41,7 @@ use liar::Liar;
 use link::{ClientLibrary, NodeLink};
 use load::{ClientAttempt, ClientLoad, ClientWays, Knowledge};
 use nodes::ClusterNodes;
+use store::StoreKind;
 
 pub use fault::FAILOVER_AFTER;
 
@@ -163,9 +166,7 @@ impl ClusterOnTrial<'_> {
 
     fn library(&self) -> Result<ClientLibrary> {
         let Some(installation) = self.installation else {
-            let reads = self.contender.settings.iter().rfind(|setting| setting.name == "reads");
-            let reads_locally = reads.is_some_and(|setting| setting.value == "serializable");
-            return Ok(ClientLibrary::Store { reads_locally });
+            return StoreKind::of(self.contender).map(ClientLibrary::Store);
         };
         ClientLibrary::load(installation.engine.speaks)
     }
@@ -184,7 +185,7 @@ impl ClusterOnTrial<'_> {
     /// Makes the tables, and waits until every node has them.
     fn prepare(&self, library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
         make_database(library, nodes)?;
-        if !matches!(library, ClientLibrary::Store { .. }) {
+        if !matches!(library, ClientLibrary::Store(_)) {
             let link = NodeLink::enter(library, &nodes[0], PATIENCE)?;
             link.rows(&data::table(), PATIENCE)?;
             link.execute(&data::accounts(), PATIENCE)?;
@@ -199,11 +200,13 @@ impl ClusterOnTrial<'_> {
 
 /// Makes the database of the proof where servers have none for everybody. The first node of a store becomes the leader.
 fn make_database(library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
-    let link = NodeLink::open(library, &nodes[0])?;
-    match link {
-        NodeLink::Postgres(_) => Ok(()),
-        NodeLink::MySql(_) => link.rows(&format!("CREATE DATABASE {DATABASE}"), PATIENCE).map(drop),
-        NodeLink::Store(_) => gateway::lead(nodes, PATIENCE),
+    match library {
+        ClientLibrary::Postgres(_) => Ok(()),
+        ClientLibrary::MySql(_) => {
+            let link = NodeLink::open(library, &nodes[0])?;
+            link.rows(&format!("CREATE DATABASE {DATABASE}"), PATIENCE).map(drop)
+        }
+        ClientLibrary::Store(kind) => kind.begin(nodes, PATIENCE),
     }
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::Protocol;
+use dyno_lab::server::node_address;
 use dyno_protocol::Server;
+use dyno_wire::connect_within;
 use nix::poll::PollFlags;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 
@@ -25,25 +27,25 @@ const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 /// A question to a store that its node answers without the others.
 const VERSION_REQUEST: &[u8] = b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// Asks a node for an answer of any kind. Nodes are reached by their sockets.
+/// Asks a node for an answer of any kind.
 ///
 /// # Errors
 /// It gives none in time.
 pub fn ask(speaks: Option<Protocol>, server: &Server) -> Result<()> {
-    let (path, request) = match speaks {
+    let asked = match speaks {
         Some(Protocol::Postgres) => {
             let port = server.port.unwrap_or(POSTGRES_PORT);
-            (format!("{}/.s.PGSQL.{port}", server.host), &TLS_REQUEST[..])
+            await_answer(connected(&format!("{}/.s.PGSQL.{port}", server.host)), &TLS_REQUEST)
         }
         // Its server speaks first.
-        Some(Protocol::MySql) => (server.host.clone(), &[][..]),
-        None => (server.host.clone(), VERSION_REQUEST),
+        Some(Protocol::MySql) => await_answer(connected(&server.host), &[]),
+        None => await_answer(reach(server), VERSION_REQUEST),
     };
-    await_answer(&path, request).with_context(|| format!("the node at {path} does not answer"))
+    asked.with_context(|| format!("the node at {} does not answer", server.host))
 }
 
-fn await_answer(path: &str, request: &[u8]) -> Result<()> {
-    let mut stream = connected(path)?;
+fn await_answer(stream: Result<UnixStream>, request: &[u8]) -> Result<()> {
+    let mut stream = stream?;
     stream.write_all(request)?;
     patience::limit(ANSWER_TIMEOUT);
     ensure!(patience::is_ready(stream.as_fd(), PollFlags::POLLIN), "it was waited for long enough");
@@ -51,11 +53,23 @@ fn await_answer(path: &str, request: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Connects with a node of a store: by its socket, or in its network. Reads, writes and waits are the same for both.
+///
+/// # Errors
+/// As for [`connected`], or it takes too long.
+pub fn reach(server: &Server) -> Result<UnixStream> {
+    let Some((network, address)) = node_address(server)? else { return connected(&server.host) };
+    let stream = connect_within(&network, address, ANSWER_TIMEOUT)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(UnixStream::from(OwnedFd::from(stream)))
+}
+
 /// Connects without a wait: the kernel would have it for a place among the connections that a paused node never takes.
 ///
 /// # Errors
 /// Nothing takes connections there, or no more of them.
-pub fn connected(path: &str) -> Result<UnixStream> {
+fn connected(path: &str) -> Result<UnixStream> {
     let made: OwnedFd = socket(
         AddressFamily::Unix,
         SockType::Stream,

@@ -1,7 +1,7 @@
 //! The delay of reads at other nodes: commits at the first node, one after another, and reads in a loop at each of the
 //! others.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,17 +72,16 @@ struct Reads {
 pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStaleness>> {
     let writer = NodeLink::enter(library, &nodes[0], PATIENCE)?;
     make(&writer)?;
-    let ends = AtomicBool::new(false);
+    // When the last commit was acknowledged, or failed.
+    let end = OnceLock::new();
     thread::scope(|scope| {
-        let (ends, readers) = (&ends, &nodes[1..]);
+        let (end, readers) = (&end, &nodes[1..]);
         let reads: Vec<_> =
-            readers.iter().map(|node| scope.spawn(move || read(library, node, ends))).collect();
+            readers.iter().map(|node| scope.spawn(move || read(library, node, end))).collect();
         // Its reads begin before the commits do.
         thread::sleep(DISTANCE * 50);
         let acknowledged = write(&writer);
-        if acknowledged.is_err() {
-            ends.store(true, Ordering::Relaxed);
-        }
+        end.get_or_init(Instant::now);
         let reads: Result<Vec<Reads>> = reads
             .into_iter()
             .map(|reads| reads.join().unwrap_or_else(|_| Err(anyhow!("a reader panicked"))))
@@ -105,12 +104,12 @@ fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
 }
 
 /// Reads at a node until the last number is there, or its time is over.
-fn read(library: &ClientLibrary, node: &Server, ends: &AtomicBool) -> Result<Reads> {
+fn read(library: &ClientLibrary, node: &Server, end: &OnceLock<Instant>) -> Result<Reads> {
     let link = enter(library, node)?;
     let mut reads = Reads::default();
     let mut last = 0;
-    let deadline = Instant::now() + DISTANCE * COMMITS as u32 * 3 + PATIENCE;
-    while reads.seen.len() < COMMITS && Instant::now() < deadline && !ends.load(Ordering::Relaxed) {
+    let is_over = || end.get().is_some_and(|end| end.elapsed() > PATIENCE);
+    while reads.seen.len() < COMMITS && !is_over() {
         let begin = Instant::now();
         let found = get(&link)?;
         let end = Instant::now();

@@ -167,7 +167,7 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
     let controls =
         if controls.is_empty() { String::new() } else { format!(" Control: {}.", controls.join("; ")) };
     format!(
-        "{} clients on this machine, which reach each node by its socket; a fault comes to the node that they work \
+        "{} clients on this machine, which reach each node whatever its cable does; a fault comes to the node that they work \
          with, and power is cut at all nodes. Of each contender dyno removed a commit once, which the check must \
          notice.{controls}{no_cuts} Seed {}.",
         verdict.record.clients, verdict.record.seed

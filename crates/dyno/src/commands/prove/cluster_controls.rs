@@ -3,7 +3,7 @@
 use dyno_record::{ClusterSubject, NodeFault};
 
 /// The controls.
-const CONTROLS: [Control; 3] = [
+const CONTROLS: [Control; 4] = [
     Control {
         of: "postgres-replica",
         loser: "postgres-replica:off",
@@ -17,6 +17,12 @@ const CONTROLS: [Control; 3] = [
         faults: &[NodeFault::Partition],
     },
     Control { of: "galera", loser: "galera:lazy", has_liar: false, faults: &[NodeFault::Power] },
+    Control {
+        of: "rqlite",
+        loser: "rqlite:queued",
+        has_liar: false,
+        faults: &[NodeFault::Kill, NodeFault::Power],
+    },
 ];
 /// The most cuts of power by which a control must lose commits: one may come when all was flushed.
 pub const TRIES: u64 = 3;

@@ -1,5 +1,9 @@
 //! The nodes of a store's cluster, one by one: ended, stopped where they are, and started again on the data that they have.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Server;
 use nix::sys::signal::{Signal, kill};
@@ -7,6 +11,9 @@ use nix::unistd::Pid;
 
 use super::{SOCKET, StoreCluster, StoreNode, StoreOrder};
 use crate::server::cluster::ClusterNetwork;
+
+/// The option of a node's address that names its network namespace, where clients reach it there alone.
+const NETWORK: &str = "network";
 
 impl StoreCluster {
     /// The number of nodes.
@@ -19,15 +26,22 @@ impl StoreCluster {
         &self.network
     }
 
-    /// The address of a node, counted from zero, for clients on this machine.
+    /// The address of a node, counted from zero, for clients on this machine: its socket, or its address in its network.
     pub fn address(&self, node: usize) -> Server {
+        let (host, options) = match self.port {
+            Some(_) => {
+                let network = (NETWORK.to_owned(), self.network.node(node).path());
+                (ClusterNetwork::address(node), [network].into())
+            }
+            None => (self.nodes[node].socket(), BTreeMap::new()),
+        };
         Server {
-            host: self.nodes[node].socket(),
-            port: None,
+            host,
+            port: self.port,
             user: String::new(),
             password: None,
             database: None,
-            options: Default::default(),
+            options,
             process: Some(self.nodes[node].child.id()),
             further: Vec::new(),
         }
@@ -93,6 +107,17 @@ impl StoreCluster {
     pub fn log_end(&self, node: usize) -> String {
         self.nodes[node].log_end()
     }
+}
+
+/// The network namespace of a node without a socket of the file system, as a file, and its address there; `None` of a node
+/// with a socket.
+///
+/// # Errors
+/// The address is none.
+pub fn node_address(server: &Server) -> Result<Option<(PathBuf, SocketAddr)>> {
+    let (Some(port), Some(network)) = (server.port, server.options.get(NETWORK)) else { return Ok(None) };
+    let host = server.host.parse().with_context(|| format!("{} is no address of a node", server.host))?;
+    Ok(Some((network.into(), SocketAddr::new(host, port))))
 }
 
 impl StoreNode {

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::iter;
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
@@ -140,4 +140,25 @@ fn a_stream_passes_whole() {
         listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
     });
     assert!(received == sent, "{} of {} bytes arrived", received.len(), sent.len());
+}
+
+#[test]
+fn a_node_is_reached_within_its_network_alone_whatever_its_cable_does() {
+    let Some(network) = network(None) else { return };
+    let address = SocketAddr::new(ClusterNetwork::address(0).parse().unwrap(), PORT);
+    let listener = network.node(0).within(move || TcpListener::bind(address).unwrap()).unwrap();
+    let limit = Duration::from_millis(200);
+    let reach =
+        |node: usize| dyno_wire::connect_within(Path::new(&network.node(node).path()), address, limit);
+    assert!(TcpStream::connect_timeout(&address, limit).is_err());
+    assert!(reach(1).is_ok());
+    network.cut_off(0).unwrap();
+    assert!(reach(1).is_err());
+    network.pull_cable(0).unwrap();
+    reach(0).unwrap().write_all(b"x").unwrap();
+    // The first connection is the one that the other node made.
+    let mut got = Vec::new();
+    let (_, mut second) = (listener.accept().unwrap(), listener.accept().unwrap().0);
+    second.read_to_end(&mut got).unwrap();
+    assert_eq!(got, b"x");
 }

@@ -1,19 +1,16 @@
 //! Requests to a node of etcd by its [gateway](https://etcd.io/docs/latest/dev-guide/api_grpc_gateway/): JSON over HTTP, on the
 //! node's socket.
 
-use std::io::{Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use dyno_protocol::{Server, Value};
-use nix::poll::PollFlags;
 use serde_json::{Value as Json, json};
 
-use super::{http, patience, probe};
+use super::http::HttpLink;
+use super::store::StoreLink;
 use crate::subject::{Contents, data};
 
 /// The beginning of the keys of commits, and the first key after all of them.
@@ -21,63 +18,53 @@ const COMMITS: &str = "commit/";
 const BEHIND: &str = "commit0";
 /// The number of pairs that are read by one request.
 const PAGE: usize = 1000;
-/// The number of bytes that are read at once.
-const PART: usize = 1 << 16;
 
 /// A connection to a node.
-pub struct StoreLink {
-    stream: UnixStream,
+pub struct EtcdLink {
+    link: HttpLink,
     /// True if the node answers reads with what it holds itself.
     reads_locally: bool,
 }
 
-impl StoreLink {
+impl EtcdLink {
     /// Connects to a node by its socket.
     ///
     /// # Errors
     /// It accepts no connection.
-    pub fn open(server: &Server, reads_locally: bool) -> Result<StoreLink> {
-        let stream = probe::connected(&server.host);
-        let stream = stream.with_context(|| format!("cannot connect to {}", server.host))?;
-        Ok(StoreLink { stream, reads_locally })
+    pub fn open(server: &Server, reads_locally: bool) -> Result<EtcdLink> {
+        Ok(EtcdLink { link: HttpLink::open(server)?, reads_locally })
+    }
+}
+
+impl StoreLink for EtcdLink {
+    fn prepare(&self, _: Duration) -> Result<()> {
+        Ok(())
     }
 
-    /// Makes a commit: a transaction that puts all its parts.
-    ///
-    /// # Errors
-    /// It was not acknowledged within the limit, so it may be there or not.
-    pub fn commit(&self, number: u64, limit: Duration) -> Result<()> {
+    fn commit(&self, number: u64, limit: Duration) -> Result<()> {
         let put = |part| {
             json!({"requestPut": {
                 "key": coded(&key(number, part)), "value": coded(&data::value(number, part)),
             }})
         };
         let puts: Vec<Json> = (0..data::PARTS).map(put).collect();
-        self.request("/v3/kv/txn", &json!({ "success": puts }), limit).map(drop)
+        self.link.post("/v3/kv/txn", &json!({ "success": puts }), limit).map(drop)
     }
 
-    /// Removes a commit.
-    ///
-    /// # Errors
-    /// The node does not do it within the limit.
-    pub fn remove(&self, number: u64, limit: Duration) -> Result<()> {
+    fn remove(&self, number: u64, limit: Duration) -> Result<()> {
         let (first, behind) = (key(number, 0), key(number, data::PARTS));
         let range = json!({"key": coded(&first), "range_end": coded(&behind)});
-        self.request("/v3/kv/deleterange", &range, limit).map(drop)
+        self.link.post("/v3/kv/deleterange", &range, limit).map(drop)
     }
 
-    /// All commits that the node holds itself: it asks no other node.
-    ///
-    /// # Errors
-    /// The node does not answer within the limit.
-    pub fn contents(&self, limit: Duration) -> Result<Contents> {
+    fn contents(&self, limit: Duration) -> Result<Contents> {
         let mut rows = Vec::new();
         let mut from = COMMITS.to_owned();
         loop {
             let range = json!({
                 "key": coded(&from), "range_end": coded(BEHIND), "limit": PAGE, "serializable": true,
             });
-            let answer = self.request("/v3/kv/range", &range, limit)?;
+            let answer = self.link.post("/v3/kv/range", &range, limit)?;
             let pairs = answer["kvs"].as_array().map_or(&[][..], Vec::as_slice);
             for pair in pairs {
                 from = decoded(&pair["key"])?;
@@ -91,79 +78,27 @@ impl StoreLink {
         }
     }
 
-    /// Puts a pair.
-    ///
-    /// # Errors
-    /// It was not acknowledged within the limit.
-    pub fn put(&self, key: &str, value: &str, limit: Duration) -> Result<()> {
+    fn put(&self, key: &str, value: &str, limit: Duration) -> Result<()> {
         let pair = json!({"key": coded(key), "value": coded(value)});
-        self.request("/v3/kv/put", &pair, limit).map(drop)
+        self.link.post("/v3/kv/put", &pair, limit).map(drop)
     }
 
-    /// The value of a key, if there is one, as a read of the contender returns it.
-    ///
-    /// # Errors
-    /// The node does not answer within the limit.
-    pub fn get(&self, key: &str, limit: Duration) -> Result<Option<String>> {
+    fn get(&self, key: &str, limit: Duration) -> Result<Option<String>> {
         let asked = json!({"key": coded(key), "serializable": self.reads_locally});
-        let answer = self.request("/v3/kv/range", &asked, limit)?;
+        let answer = self.link.post("/v3/kv/range", &asked, limit)?;
         let pair = answer["kvs"].as_array().and_then(|pairs| pairs.first());
         pair.map(|pair| decoded(&pair["value"])).transpose()
     }
 
-    /// The number of the node, and of the one that leads.
     fn status(&self, limit: Duration) -> Result<[String; 2]> {
-        let answer = self.request("/v3/maintenance/status", &json!({}), limit)?;
+        let answer = self.link.post("/v3/maintenance/status", &json!({}), limit)?;
         let number = |value: &Json| value.as_str().map(str::to_owned).context("etcd does not say who leads");
         Ok([number(&answer["header"]["member_id"])?, number(&answer["leader"])?])
     }
 
-    fn request(&self, path: &str, body: &Json, limit: Duration) -> Result<Json> {
-        patience::limit(limit);
-        (&self.stream)
-            .write_all(&http::post(path, &body.to_string()))
-            .context("cannot send a request to etcd")?;
-        let mut bytes = Vec::new();
-        let mut part = vec![0; PART];
-        let answer = loop {
-            if let Some(answer) = http::answer(&bytes)? {
-                break answer;
-            }
-            ensure!(
-                patience::is_ready(self.stream.as_fd(), PollFlags::POLLIN),
-                "etcd did not answer in time"
-            );
-            let count = (&self.stream).read(&mut part)?;
-            ensure!(count > 0, "etcd closed the connection");
-            bytes.extend_from_slice(&part[..count]);
-        };
-        match answer.status {
-            200 => serde_json::from_slice(&answer.body).context("etcd's answer is no JSON"),
-            status => bail!("etcd answers with {status}: {}", String::from_utf8_lossy(&answer.body).trim()),
-        }
+    fn hand_over(&self, to: &str, limit: Duration) -> Result<()> {
+        self.link.post("/v3/maintenance/transfer-leadership", &json!({ "targetID": to }), limit).map(drop)
     }
-}
-
-/// Makes the first node the leader, so that a fault that comes to it comes to the leader.
-///
-/// # Errors
-/// A node does not answer within the limit, or the leader does not change.
-pub fn lead(nodes: &[Server], limit: Duration) -> Result<()> {
-    let links = nodes.iter().map(|node| StoreLink::open(node, false)).collect::<Result<Vec<_>>>()?;
-    for _ in 0..10 {
-        let [first, leader] = links[0].status(limit)?;
-        if first == leader {
-            return Ok(());
-        }
-        for link in &links {
-            if link.status(limit)?[0] == leader {
-                // It may have been replaced meanwhile.
-                let _ =
-                    link.request("/v3/maintenance/transfer-leadership", &json!({ "targetID": first }), limit);
-            }
-        }
-    }
-    bail!("the first node does not become the leader")
 }
 
 /// The key of a part of a commit: keys are in the order of the numbers.

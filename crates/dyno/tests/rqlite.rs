@@ -1,0 +1,112 @@
+//! rqlite as a cluster of private nodes, which listen within their networks alone.
+//!
+//! `make build-clusters` builds its programs, and `make test` does not: they are large. Without them, or without root, these
+//! tests say so and do nothing.
+
+use std::path::Path;
+
+use nix::unistd::Uid;
+use serde_json::{Value, json};
+
+use crate::common::{Place, processes_with, read_json};
+
+/// True if there are programs of rqlite here, and the user may make networks.
+fn is_here() -> bool {
+    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
+    let is_built = ["rqlited", "dyno-runner-rqlite"].iter().all(|name| programs.join(name).is_file());
+    if !is_built {
+        eprintln!("not run: `sh scripts/build-clusters.sh {}` builds rqlite", programs.display());
+    } else if !Uid::effective().is_root() {
+        eprintln!("not run: clusters need root");
+    }
+    is_built && Uid::effective().is_root()
+}
+
+fn assert_no_node(place: &Place) {
+    assert_eq!(processes_with(&place.data().display().to_string()), [0; 0]);
+    place.assert_clean();
+}
+
+/// A setting that was in force.
+fn in_force(contender: &Value, name: &str) -> Value {
+    let settings = contender["hello"]["settings"].as_array().unwrap();
+    settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone()
+}
+
+#[test]
+fn a_cluster_keeps_pairs_at_levels_that_are_read_back() {
+    if !is_here() {
+        return;
+    }
+    let place = Place::in_memory();
+    let with = "rqlite,rqlite:queued,nodes=2,rqlite:none";
+    let small = "--n 300 --only insert-int,one-int,range,scan --trials 1 --no-warm-up --quiet";
+    place.dyno(&format!("run kv {small} --with {with} -o run.jsonl")).exits(0).without_panic();
+    let run = read_json(&place.path("run.jsonl"));
+    let contender = |place: usize| &run["contenders"][place];
+    assert_eq!([0, 1, 2].map(|place| in_force(contender(place), "queued")), ["false", "true", "false"]);
+    assert_eq!([0, 2].map(|place| in_force(contender(place), "reads")), ["weak", "none"]);
+    assert_eq!(contender(0)["safety"]["level"], "power-loss");
+    assert_eq!(contender(0)["safety"]["nodes"], json!({"lost": 1, "of": 3}));
+    assert_eq!(contender(1)["safety"]["level"], "none");
+    assert_eq!(contender(1)["safety"]["nodes"], json!({"lost": 0, "of": 2}));
+    assert_no_node(&place);
+}
+
+#[test]
+fn its_transactions_are_serializable_and_its_runner_keeps_the_protocol() {
+    if !is_here() {
+        return;
+    }
+    let place = Place::in_memory();
+    let small = "--duration 0.2s --clients 4 --only fill,f --set records=200 --trials 1 --no-warm-up --quiet";
+    let with = "--with rqlite,rqlite:linearizable --delay 1ms";
+    place
+        .dyno(&format!("run ycsb {small} {with} -o run.jsonl"))
+        .exits(0)
+        .without_panic()
+        .prints("serializable");
+    place.conforms(&["rqlite"], &["setting", "clients", "pairs"]);
+    assert_no_node(&place);
+}
+
+#[test]
+fn clients_of_queued_writes_are_refused() {
+    if !is_here() {
+        return;
+    }
+    let place = Place::in_memory();
+    let small = "--duration 0.2s --only fill,f --set records=200 --trials 1 --no-warm-up --quiet";
+    let refused = place.dyno(&format!("run ycsb {small} --with rqlite:queued,nodes=2"));
+    refused.says("many clients do not work with queued writes").without_panic();
+    assert_no_node(&place);
+}
+
+#[test]
+fn what_it_acknowledged_is_there_after_the_leader_or_all_power_was_lost() {
+    if !is_here() {
+        return;
+    }
+    let place = Place::in_memory();
+    let arguments =
+        "prove --with rqlite --faults kill,partition,power --tries 1 --seed 5 --quiet -o found.json";
+    place.dyno(arguments).exits(0).without_panic().prints("not disproved");
+    let found = place.dyno("show found.json --format json").exits(0).json();
+    let subjects = found["record"]["subjects"].as_array().unwrap();
+    // Of a commit that was removed the check says that it is lost.
+    assert_eq!(subjects[0]["notices_loss"], true);
+    assert_eq!(subjects[0]["staleness"].as_array().unwrap().len(), 2);
+    let tries = subjects[0]["tries"].as_array().unwrap();
+    assert_eq!(tries.len(), 3);
+    for one in tries {
+        assert!(one["acknowledged"].as_u64().unwrap() > 0, "{one}");
+        assert_eq!((&one["lost"], &one["goes_on"]), (&0.into(), &true.into()), "{one}");
+        assert!(one["troubles"].is_null(), "{one}");
+    }
+    // The control loses what was in the queue of the leader.
+    assert_eq!(subjects[1]["label"], "rqlite:queued");
+    for one in subjects[1]["tries"].as_array().unwrap().iter().filter(|one| one["fault"] == "kill") {
+        assert!(one["lost"].as_u64().unwrap() > 0, "{one}");
+    }
+    assert_no_node(&place);
+}

@@ -1,0 +1,138 @@
+//! The stores that are clusters, and what each is asked in its own way.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use dyno_engine::Contender;
+use dyno_protocol::Server;
+
+use super::etcd::EtcdLink;
+use super::rqlite::RqliteLink;
+use crate::subject::Contents;
+
+/// The number of times that the leader is asked to hand over.
+const HANDOVERS: usize = 10;
+/// The time between them.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A store, with those of a contender's settings that are parameters of requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreKind {
+    /// etcd.
+    Etcd {
+        /// True if a node answers reads with what it holds itself.
+        reads_locally: bool,
+    },
+    /// rqlite.
+    Rqlite {
+        /// The consistency level of reads.
+        reads: String,
+        /// True if writes are acknowledged when they are in the queue of a node.
+        is_queued: bool,
+    },
+}
+
+/// A connection to a node. Every call has a time limit, and fails if the node does not answer within it, or refuses.
+pub trait StoreLink {
+    /// Makes room for all that the others write.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn prepare(&self, limit: Duration) -> Result<()>;
+
+    /// Makes a commit: a transaction that writes all its parts.
+    ///
+    /// # Errors
+    /// It was not acknowledged, so it may be there or not.
+    fn commit(&self, number: u64, limit: Duration) -> Result<()>;
+
+    /// Removes a commit.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn remove(&self, number: u64, limit: Duration) -> Result<()>;
+
+    /// All commits that the node holds itself: it asks no other node.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn contents(&self, limit: Duration) -> Result<Contents>;
+
+    /// Puts a pair.
+    ///
+    /// # Errors
+    /// It was not acknowledged.
+    fn put(&self, key: &str, value: &str, limit: Duration) -> Result<()>;
+
+    /// The value of a key, if there is one, as a read of the contender returns it.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn get(&self, key: &str, limit: Duration) -> Result<Option<String>>;
+
+    /// The name of the node, and of the one that leads: empty while none does.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn status(&self, limit: Duration) -> Result<[String; 2]>;
+
+    /// Asks the node, which leads, to hand over to another.
+    ///
+    /// # Errors
+    /// As for every call.
+    fn hand_over(&self, to: &str, limit: Duration) -> Result<()>;
+}
+
+impl StoreKind {
+    /// That of a contender.
+    ///
+    /// # Errors
+    /// dyno cannot ask it.
+    pub fn of(contender: &Contender) -> Result<StoreKind> {
+        let value = |name: &str| {
+            let set = contender.settings.iter().rfind(|setting| setting.name == name);
+            set.map(|setting| setting.value.as_str()).unwrap_or_default()
+        };
+        Ok(match contender.engine.name.as_str() {
+            "etcd" => StoreKind::Etcd { reads_locally: value("reads") == "serializable" },
+            "rqlite" => {
+                StoreKind::Rqlite { reads: value("reads").to_owned(), is_queued: value("queued") == "true" }
+            }
+            name => bail!("dyno cannot lose nodes of {name}: it does not know how to ask it"),
+        })
+    }
+
+    /// Connects to a node.
+    ///
+    /// # Errors
+    /// It accepts no connection.
+    pub fn open(&self, server: &Server) -> Result<Box<dyn StoreLink>> {
+        Ok(match self {
+            StoreKind::Etcd { reads_locally } => Box::new(EtcdLink::open(server, *reads_locally)?),
+            StoreKind::Rqlite { reads, is_queued } => Box::new(RqliteLink::open(server, reads, *is_queued)?),
+        })
+    }
+
+    /// Makes the first node the leader, so that a fault that comes to it comes to the leader, and prepares the store.
+    ///
+    /// # Errors
+    /// A node does not answer within the limit, or the leader does not change.
+    pub fn begin(&self, nodes: &[Server], limit: Duration) -> Result<()> {
+        let links = nodes.iter().map(|node| self.open(node)).collect::<Result<Vec<_>>>()?;
+        for _ in 0..HANDOVERS {
+            let [first, leader] = links[0].status(limit)?;
+            if first == leader {
+                return links[0].prepare(limit);
+            }
+            for link in &links {
+                if link.status(limit)?[0] == leader {
+                    // It may have been replaced meanwhile.
+                    let _ = link.hand_over(&first, limit);
+                }
+            }
+            thread::sleep(PAUSE);
+        }
+        bail!("the first node does not become the leader")
+    }
+}

@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"dyno/runners/go/internal/protocol"
+)
+
+// StartedWith is what a server that does not report its options has in force: the settings asked for and those to read
+// back. Those that the driver knows are as it says, and the others are the options of the server's process, by their names
+// with underscores. The page lists the options.
+func StartedWith(job *protocol.Job, known []protocol.Setting, page string) ([]protocol.Setting, error) {
+	options, err := optionsOf(job.Server.Process)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read with which options %s was started: %w", job.Engine, err)
+	}
+	has := func(settings []protocol.Setting, name string) bool {
+		return slices.ContainsFunc(settings, func(one protocol.Setting) bool { return one.Name == name })
+	}
+	names := []string{}
+	for _, setting := range job.Settings {
+		names = append(names, setting.Name)
+	}
+	for _, query := range job.ReadBack {
+		names = append(names, query.Name)
+	}
+	for _, name := range names {
+		if has(known, name) {
+			continue
+		}
+		value, found := options[name]
+		if !found && has(job.Settings, name) {
+			return nil, fmt.Errorf("%s was not started with the setting '%s': it is one of the options at %s, with "+
+				"underscores, or leave it out", job.Engine, name, page)
+		}
+		if found {
+			known = append(known, protocol.Setting{Name: name, Value: value})
+		}
+	}
+	return known, nil
+}
+
+// optionsOf are the options of a process by their names with underscores; of one that is named twice the last.
+func optionsOf(process int) (map[string]string, error) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", process))
+	if err != nil {
+		return nil, err
+	}
+	options := map[string]string{}
+	for _, argument := range strings.Split(string(line), "\x00") {
+		option, isOption := strings.CutPrefix(argument, "--")
+		if name, value, found := strings.Cut(option, "="); isOption && found {
+			options[strings.ReplaceAll(name, "-", "_")] = value
+		}
+	}
+	return options, nil
+}
