@@ -31,7 +31,7 @@ options() { # SUITE
     esac
 }
 
-[ $# -gt 0 ] || set -- speedtest encryption intuition import micro kv bank
+[ $# -gt 0 ] || set -- speedtest encryption intuition import kv bank
 mkdir -p runs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -35,7 +35,8 @@ impl Start {
         let made_with = self.made_with.iter().filter_map(|made| Some(made.setting.split_once('=')?.0));
         let instead = self.instead.keys().filter_map(|known| Some(known.split_once('=')?.0));
         let lists = self.sessions.iter().chain(&self.shaping).map(String::as_str);
-        let limits = [self.memory.setting.as_str(), self.clients.setting.as_str()];
+        let memory = self.memory.iter().map(|memory| memory.setting.as_str());
+        let limits = memory.chain(self.clients.iter().map(|clients| clients.setting.as_str()));
         made_with.chain(instead).chain(lists).chain(limits).any(|known| known == name)
     }
 }
