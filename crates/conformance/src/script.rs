@@ -9,6 +9,7 @@ use dyno_lab::scratch::Scratch;
 use dyno_lab::trial::{Outcome, Trial, TrialOptions};
 use dyno_plan::probe;
 use dyno_protocol::{Job, Test, Value, Waiting, Work};
+use dyno_suite::one_row;
 
 /// The surroundings of the checks: contender, folders, server.
 pub struct Script<'a> {
@@ -64,11 +65,7 @@ impl Script<'_> {
 
     /// A query without a table, in the contender's dialect: some want a table.
     pub fn without_table(&self, query: &str) -> String {
-        let tail = match self.contender.engine.dialect.as_str() {
-            "derby" | "hsqldb" => " FROM (VALUES(0)) AS one(n)",
-            _ => "",
-        };
-        format!("{query}{tail}")
+        format!("{query}{}", one_row(&self.contender.engine.dialect))
     }
 
     /// The same checks of a contender that differs, whose settings may be others.

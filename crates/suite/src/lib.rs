@@ -48,6 +48,7 @@ pub use parameters::{Declaration, parse_count, resolve};
 pub use published::Published;
 pub use rung::{Rung, compared_with};
 pub use size::parse_size;
+pub use statements::one_row;
 pub use template::{Bounds, Renderer, TemplateError};
 
 /// The dialect of engines that have no SQL.

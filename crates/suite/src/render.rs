@@ -188,8 +188,9 @@ impl Suite {
         let one = |(place, (invariant, says)): (usize, (&Invariant, &String))| {
             let query = self.one_query(test, &invariant.query, &render(&invariant.query)?, dialect)?;
             Ok(format!(
-                "SELECT {place} AS place, '{}' AS says, ({query}) AS broken",
-                says.replace('\'', "''")
+                "SELECT {place} AS place, {} AS says, ({query}) AS broken{}",
+                statements::literal(says, dialect),
+                statements::one_row(dialect)
             ))
         };
         let all = (1..).zip(test.invariants.iter().zip(says)).map(one).collect::<Result<Vec<_>>>()?;

@@ -7,6 +7,23 @@
 
 use crate::NO_SQL;
 
+/// What follows the columns of a SELECT that reads no table: a table of one row, where a dialect wants one.
+pub fn one_row(dialect: &str) -> &'static str {
+    match dialect {
+        "derby" | "hsqldb" => " FROM (VALUES(0)) AS one(n)",
+        _ => "",
+    }
+}
+
+/// A text as a literal of its own length: in these dialects a UNION fills it up to that of the longest.
+pub fn literal(text: &str, dialect: &str) -> String {
+    let quoted = format!("'{}'", text.replace('\'', "''"));
+    match dialect {
+        "derby" | "hsqldb" => format!("CAST({quoted} AS VARCHAR({}))", text.chars().count()),
+        _ => quoted,
+    }
+}
+
 /// The statements of one dialect in a rendered template, without their semicolons.
 pub fn split(text: &str, dialect: &str) -> Vec<String> {
     let mut statements = Vec::new();
@@ -102,6 +119,14 @@ mod tests {
     fn what_names_no_dialect_is_sql() {
         let text = "for each item:\n@kv PUT t :item.key :item.value;\n@sqlite INSERT INTO t VALUES(1);\nend;\nSELECT 1;\n";
         assert_eq!(split(text, "kv"), ["for each item:", "PUT t :item.key :item.value", "end"]);
+    }
+
+    #[test]
+    fn what_dialects_want_is_added_for_them_alone() {
+        assert_eq!(one_row("sqlite"), "");
+        assert_eq!(one_row("derby"), " FROM (VALUES(0)) AS one(n)");
+        assert_eq!(literal("a user's", "sqlite"), "'a user''s'");
+        assert_eq!(literal("a user's", "hsqldb"), "CAST('a user''s' AS VARCHAR(8))");
     }
 
     #[test]

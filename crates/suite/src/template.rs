@@ -19,6 +19,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use super::TableForm;
 use super::last_name::last_name;
 use super::random::Stream;
+use super::statements::one_row;
 use super::words::words;
 use crate::progress::PlanningProgress;
 
@@ -86,7 +87,11 @@ impl<'a> Renderer<'a> {
         WIDENING.iter().for_each(|filter| environment.remove_filter(filter));
         add_functions(&mut environment, parameters, watch);
         let variables = parameters.all().map(|(name, value)| (name, template_value(value)));
-        let own = [("dialect", Value::from(dialect)), ("primary_key", Value::from(form.primary_key))];
+        let own = [
+            ("dialect", Value::from(dialect)),
+            ("one_row", Value::from(one_row(dialect))),
+            ("primary_key", Value::from(form.primary_key)),
+        ];
         let context = Value::from_pairs(variables.chain(own));
         Renderer { environment, context, bytes: bounds.bytes, watch }
     }

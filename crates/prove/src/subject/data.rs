@@ -139,6 +139,15 @@ pub fn table() -> String {
     )
 }
 
+/// The query by which an embedded engine checks the table itself, if it has one, and the answer if nothing is wrong.
+pub fn integrity(dialect: &str) -> Option<(&'static str, Value)> {
+    match dialect {
+        "sqlite" => Some(("PRAGMA integrity_check", Value::Text("ok".to_owned()))),
+        "derby" => Some(("VALUES SYSCS_UTIL.SYSCS_CHECK_TABLE('APP', 'PROOF')", Value::Integer(1))),
+        _ => None,
+    }
+}
+
 /// The check of the table where there is MySQL's.
 pub fn check_table() -> String {
     format!("CHECK TABLE {NAME} EXTENDED")

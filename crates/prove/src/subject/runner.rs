@@ -245,14 +245,15 @@ impl Subject for Embedded {
 
     fn check(&self, folder: &Path) -> Result<Contents> {
         let is_shared = self.clients > 1;
+        let integrity = data::integrity(&self.contender.engine.dialect);
         let mut tests = Vec::new();
         if self.has_sql() {
             tests.push(data::test("look", &[data::rows()], &self.inputs)?);
             if is_shared {
                 tests.push(data::test("balances", &[data::balances()], &self.inputs)?);
             }
-            if self.contender.engine.dialect == "sqlite" {
-                tests.push(data::test("integrity", &["PRAGMA integrity_check".to_owned()], &self.inputs)?);
+            if let Some((query, _)) = integrity {
+                tests.push(data::test("integrity", &[query.to_owned()], &self.inputs)?);
             }
         } else {
             if is_shared {
@@ -277,8 +278,8 @@ impl Subject for Embedded {
         if is_shared && let Some(rows) = others.first() {
             data::read_balances(rows, &mut found);
         }
-        if let Some(rows) = others.get(usize::from(is_shared))
-            && *rows != [[Value::Text("ok".to_owned())]]
+        if let (Some(rows), Some((_, right))) = (others.get(usize::from(is_shared)), integrity)
+            && *rows != [[right]]
         {
             found.report(format!("the integrity check says: {}", data::shown(rows)));
         }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Sends events: one JSON object a line, each written before the next thing happens. */
-final class Events {
+public final class Events {
     /** Most rows that one `answer` event holds. */
     private static final int ROWS = 1000;
     /** An `answer` event ends after the row with which its values reach this many characters, so that a reader's memory
@@ -23,7 +23,7 @@ final class Events {
     private Events() {}
 
     /** The reader of the events has gone. */
-    static final class Closed extends IOException {
+    public static final class Closed extends IOException {
         Closed(IOException cause) {
             super(cause.getMessage());
         }
@@ -35,7 +35,7 @@ final class Events {
     }
 
     /** Sends one event. */
-    static void send(String event, Map<String, Object> fields) throws Closed {
+    public static void send(String event, Map<String, Object> fields) throws Closed {
         Map<String, Object> all = fields();
         all.put("event", event);
         all.putAll(fields);

@@ -33,7 +33,9 @@ class Client {
         operations = new Operation[work.classes().size()];
         for (int place = 0; place < operations.length; place++) {
             if (classes == null || classes.contains(place)) {
-                operations[place] = new Operation(session, work, place, steps, recorder);
+                operations[place] = work.reports() == null
+                        ? new Operation(session, work, place, steps, recorder)
+                        : new ReportingOperation(session, work, place, steps, recorder);
             }
         }
     }

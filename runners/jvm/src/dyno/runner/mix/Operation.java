@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** One try of an operation of a class: the order of its statements, and the values of their parameters. */
-final class Operation {
+class Operation {
     /** It is done. */
     static final int DONE = -1;
     /** It was rolled back as planned. */
@@ -28,7 +28,7 @@ final class Operation {
     private final Session session;
     private final Work work;
     private final Work.OneClass one;
-    private final Steps steps;
+    final Steps steps;
     private final Timing timing;
     private final Execution[] executions;
     private final List<Object[]>[] rows;

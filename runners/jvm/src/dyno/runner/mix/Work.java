@@ -10,13 +10,14 @@ import java.util.stream.IntStream;
  *
  * @param think the position of a field: for how many nanoseconds the client waits before it sends the step; or null
  * @param session the number of steps of a session, where clients come and go; or null
+ * @param reports the position of a field: the number by which a client reports that an operation begins or is done; or null
  * @param patience how long an operation may be repeated, in nanoseconds
  * @param timesStatements true if each statement of each operation is timed
  * @param stepBytes the length of a step
  */
 public record Work(
         List<OneClass> classes, List<Field> fields, List<Items> lists, int clients, List<StepFile> steps, Integer think,
-        Integer session, long patience, boolean timesStatements, Window window, int stepBytes) {
+        Integer session, Integer reports, long patience, boolean timesStatements, Window window, int stepBytes) {
     /** The class that reports how long clients that come and go took to connect. */
     static final String CONNECT = "connect";
     /** The bytes of a step before its fields: its due time and its class. */
@@ -77,7 +78,7 @@ public record Work(
 
     /** The input of a mix. */
     public static Work parse(Record input) {
-        for (String refused : List.of("part", "reports", "interval_ns", "invariants")) {
+        for (String refused : List.of("part", "interval_ns", "invariants")) {
             if (input.has(refused)) {
                 throw new Failure("the mix has `" + refused + "`, which this runner does not do: this is an error in dyno");
             }
@@ -90,8 +91,8 @@ public record Work(
                         new Items(each.small("count"), each.small("first"), each.small("columns"))),
                 input.small("clients"),
                 input.objects("steps", each -> new StepFile(each.text("file"), each.small("count"))),
-                input.small("think", null), input.small("session", null), input.number("patience_ns"),
-                input.flag("times_statements"), parseWindow(input.objectOrNull("lasts")), bytes);
+                input.small("think", null), input.small("session", null), input.small("reports", null),
+                input.number("patience_ns"), input.flag("times_statements"), parseWindow(input.objectOrNull("lasts")), bytes);
         work.check();
         return work;
     }
