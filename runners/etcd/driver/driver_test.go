@@ -46,7 +46,8 @@ func startNode(t *testing.T, options ...string) *protocol.Job {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return &protocol.Job{Engine: "etcd", Driver: "go", Server: &protocol.Server{Host: socket, Process: node.Process.Pid}}
+	readBack := []protocol.Query{{Name: noFsyncName}, {Name: readsName}}
+	return &protocol.Job{Engine: "etcd", Driver: "go", ReadBack: readBack, Server: &protocol.Server{Host: socket, Process: node.Process.Pid}}
 }
 
 func open(t *testing.T, job *protocol.Job) (*Database, *protocol.Hello) {

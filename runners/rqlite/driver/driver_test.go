@@ -46,7 +46,8 @@ func startNode(t *testing.T, options ...string) *protocol.Job {
 	}
 	network := map[string]string{"network": fmt.Sprintf("/proc/%d/ns/net", node.Process.Pid)}
 	server := &protocol.Server{Host: "127.0.0.1", Port: uint16(ports[0]), Process: node.Process.Pid, Options: network}
-	return &protocol.Job{Engine: "rqlite", Driver: "go", Server: server}
+	readBack := []protocol.Query{{Name: queuedName}, {Name: readsName}, {Name: "raft_snap"}}
+	return &protocol.Job{Engine: "rqlite", Driver: "go", ReadBack: readBack, Server: server}
 }
 
 func freePorts(t *testing.T, count int) (ports []int) {

@@ -9,38 +9,36 @@ import (
 	"dyno/runners/go/internal/protocol"
 )
 
-// StartedWith is what a server that does not report its options has in force: the settings asked for and those to read
-// back. Those that the driver knows are as it says, and the others are the options of the server's process, by their names
-// with underscores. The page lists the options.
+// StartedWith is what a server has in force of the settings asked for and of those to read back. Those that the driver knows
+// are as it says, and the others are the options of the server's process, by their names with underscores. The page lists
+// the options.
 func StartedWith(job *protocol.Job, known []protocol.Setting, page string) ([]protocol.Setting, error) {
-	options, err := optionsOf(job.Server.Process)
+	values, err := optionsOf(job.Server.Process)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read with which options %s was started: %w", job.Engine, err)
 	}
-	has := func(settings []protocol.Setting, name string) bool {
-		return slices.ContainsFunc(settings, func(one protocol.Setting) bool { return one.Name == name })
+	for _, setting := range known {
+		values[setting.Name] = setting.Value
 	}
-	names := []string{}
+	inForce := []protocol.Setting{}
+	report := func(name string) bool {
+		value, found := values[name]
+		isNew := !slices.ContainsFunc(inForce, func(one protocol.Setting) bool { return one.Name == name })
+		if found && isNew {
+			inForce = append(inForce, protocol.Setting{Name: name, Value: value})
+		}
+		return found
+	}
 	for _, setting := range job.Settings {
-		names = append(names, setting.Name)
+		if !report(setting.Name) {
+			return nil, fmt.Errorf("%s was not started with the setting '%s': it is one of the options at %s, with "+
+				"underscores, or leave it out", job.Engine, setting.Name, page)
+		}
 	}
 	for _, query := range job.ReadBack {
-		names = append(names, query.Name)
+		report(query.Name)
 	}
-	for _, name := range names {
-		if has(known, name) {
-			continue
-		}
-		value, found := options[name]
-		if !found && has(job.Settings, name) {
-			return nil, fmt.Errorf("%s was not started with the setting '%s': it is one of the options at %s, with "+
-				"underscores, or leave it out", job.Engine, name, page)
-		}
-		if found {
-			known = append(known, protocol.Setting{Name: name, Value: value})
-		}
-	}
-	return known, nil
+	return inForce, nil
 }
 
 // optionsOf are the options of a process by their names with underscores; of one that is named twice the last.
