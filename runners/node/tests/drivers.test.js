@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { find } from "../src/drivers/index.js";
 import { codeOf, primary } from "../src/drivers/sqlite/codes.js";
 import { tls } from "../src/drivers/server.js";
 import { identifier } from "../src/drivers/sql.js";
@@ -35,13 +36,17 @@ test("options of a URL that a driver does not have are refused", async () => {
   const job = (options) => ({ engine: "e", driver: "d", build: "system", tests: [], server: server(options) });
   const modules = [
     ["postgres/pg", "sslmode", "require"],
-    ["layers/kysely", "sslmode", "require"],
-    ["layers/knex", "sslmode", "require"],
-    ["layers/drizzle", "sslmode", "require"],
+    ["postgres/kysely", "sslmode", "require"],
+    ["postgres/knex", "sslmode", "require"],
+    ["postgres/drizzle", "sslmode", "require"],
     ["mysql/mysql2", "ssl-mode", "REQUIRED"],
+    ["mysql/kysely", "ssl-mode", "REQUIRED"],
+    ["mysql/knex", "ssl-mode", "REQUIRED"],
+    ["mysql/drizzle", "ssl-mode", "REQUIRED"],
   ];
-  for (const [module, known, mode] of modules) {
-    const Driver = (await import(`../src/drivers/${module}.js`)).default;
+  for (const [name, known, mode] of modules) {
+    const [speaks, driver] = name.split("/");
+    const Driver = await find({ speaks, driver });
     assert.throws(() => new Driver(job({ nonsense: "1" })), new RegExp(`option 'nonsense'.*${known}`));
     assert.throws(() => new Driver(job({ [known]: "maybe" })), /maybe/i);
     assert.equal(new Driver(job({ [known]: mode })).options.ssl.rejectUnauthorized, false);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { layer } from "../src/drivers/index.js";
 import { parse } from "../src/drivers/layers/statement.js";
+import { load } from "../src/native.js";
 import "./support.js";
 
 const TABLES = {
@@ -16,12 +18,22 @@ const JOB = {
   server: { host: "h", user: "u", options: {} },
 };
 
-/** A session of a layer that is connected to nothing. */
-async function session(layer, variant = null) {
-  const Driver = (await import(`../src/drivers/layers/${layer}.js`)).default;
-  const driver = new Driver({ ...JOB, driver: layer, variant });
+/** A session of a layer above a driver, on what is no connection to a server unless one is given. */
+async function session(name, below = "pg", { job = {}, connection = { connection: {} } } = {}) {
+  const Driver = await layer(name, below);
+  const driver = new Driver({ ...JOB, driver: name, variant: null, ...job });
   driver.tables = TABLES;
-  return driver.Session({}, false);
+  return driver.Session(connection, false);
+}
+
+/** A database in memory with the tables above. */
+function memory() {
+  const connection = new (load("better-sqlite3"))(":memory:");
+  connection.exec("CREATE TABLE posts(id INTEGER PRIMARY KEY, title, user_id, comments)");
+  connection.exec("CREATE TABLE users(id INTEGER PRIMARY KEY, name)");
+  connection.exec("INSERT INTO users VALUES(1, 'a'), (2, 'b')");
+  connection.exec("INSERT INTO posts VALUES(1, 'x', 1, 0), (2, 'y', 2, 0), (3, 'z', 2, 0)");
+  return connection;
 }
 
 /** By statement, the chains of Kysely, Knex and Drizzle. */
@@ -73,6 +85,56 @@ test("a statement is the chain that a program would have", async () => {
       assert.equal(typeof client.compile(source, pieces.length - 1), "function");
     }
   }
+});
+
+test("the chains of Kysely and Knex do not depend on the driver below, and those of Drizzle end with a call in SQLite", async () => {
+  const sqlite = { job: { build: "bundled", directory: "." }, connection: memory() };
+  for (const [name, place] of [["kysely", 0], ["knex", 1], ["drizzle", 2]]) {
+    const mysql = await session(name, "mysql2");
+    const better = await session(name, "better", sqlite);
+    for (const [pieces, ...chains] of CHAINS.slice(0, 3)) {
+      assert.equal(mysql.source(pieces), chains[place]);
+      const end = name === "drizzle" ? (pieces[0].startsWith("SELECT") ? ".all()" : ".run()") : "";
+      assert.equal(better.source(pieces), chains[place] + end);
+    }
+  }
+});
+
+test("above SQLite a transaction of each layer changes and returns rows, and what is rolled back is gone", async () => {
+  for (const name of ["kysely", "knex", "drizzle"]) {
+    const variants = name === "drizzle" ? [null, "prepared"] : [null];
+    for (const variant of variants) {
+      const job = { build: "bundled", directory: ".", variant };
+      const client = await session(name, "better", { job, connection: memory() });
+      const [titles, rename, count] = [
+        ["SELECT posts.title, users.name FROM posts JOIN users ON users.id = posts.user_id WHERE users.id = ", " ORDER BY posts.id"],
+        ["UPDATE posts SET title = ", " WHERE user_id = ", ""],
+        ["SELECT count(*) FROM posts, users WHERE posts.user_id = users.id AND title = ", ""],
+      ].map((pieces) => client.prepare(pieces));
+      const rows = async (result) => client.rows(await result);
+      await client.beginWrite();
+      await rename("new", 2);
+      assert.deepEqual(await rows(titles(2)), [["new", "b"], ["new", "b"]]);
+      assert.deepEqual(await rows(count("new")), [[2]]);
+      await client.rollback();
+      assert.deepEqual(await rows(titles(2)), [["y", "b"], ["z", "b"]]);
+      await client.beginWrite();
+      await rename("new", 1);
+      await client.commit();
+      assert.deepEqual(await rows(count("new")), [[1]]);
+      if (name === "knex") {
+        // Its pool has a timer.
+        await client.all.destroy();
+      }
+    }
+  }
+});
+
+test("rows are those of a builder, or the first of the pair that MySQL2 returns", async () => {
+  const client = await session("kysely", "mysql2");
+  assert.deepEqual(client.rows([{ a: 1, b: 2 }]), [[1, 2]]);
+  assert.deepEqual(client.rows([[{ a: 1 }, { a: 2 }], []]), [[1], [2]]);
+  assert.deepEqual(client.rows([[], []]), []);
 });
 
 test("what no chain says as it stands has no tree", () => {

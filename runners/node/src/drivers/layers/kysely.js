@@ -1,68 +1,79 @@
 // Kysely. https://kysely.dev/docs/getting-started
 
 import { load as use } from "../../native.js";
-import { Layer, LayerSession, pool, text } from "./layer.js";
+import { callbackPool, pool } from "./pools.js";
+import { text } from "./session.js";
 
-const { Kysely, PostgresDialect, sql } = use("kysely");
+const { Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } = use("kysely");
 
-export default class KyselyLayer extends Layer {
-  static library = "kysely";
+const DIALECTS = {
+  postgres: (client) => new PostgresDialect({ pool: pool(client) }),
+  mysql: ({ connection }) => new MysqlDialect({ pool: callbackPool(connection) }),
+  sqlite: (database) => new SqliteDialect({ database }),
+};
 
-  Session(client, isOwn) {
-    return new KyselySession(this, client, isOwn);
-  }
+/** The driver above one of another module in this folder. */
+export default function driver({ engine, Driver, Session }) {
+  const Client = clients(Session);
+
+  return class extends Driver {
+    static library = "kysely";
+
+    over(connection) {
+      return new Kysely({ dialect: DIALECTS[engine](connection) });
+    }
+
+    Session(connection, isOwn) {
+      return new Client(this, connection, isOwn);
+    }
+  };
 }
 
-class KyselySession extends LayerSession {
-  tools = { sql };
+const clients = (Session) =>
+  class extends Session {
+    tools = { sql };
 
-  constructor(driver, client, isOwn) {
-    super(driver, client, isOwn);
-    this.all = new Kysely({ dialect: new PostgresDialect({ pool: pool(client) }) });
-    this.db = this.all;
-  }
+    /** https://kysely.dev/docs/examples/transactions/controlled-transaction */
+    async begin() {
+      this.db = await this.all.startTransaction().execute();
+    }
 
-  /** https://kysely.dev/docs/examples/transactions/controlled-transaction */
-  async begin() {
-    this.db = await this.all.startTransaction().execute();
-  }
+    async finish() {
+      await this.db.commit().execute();
+      this.db = this.all;
+    }
 
-  async finish() {
-    await this.db.commit().execute();
-    this.db = this.all;
-  }
+    async undo() {
+      const { db } = this;
+      this.db = this.all;
+      await db.rollback?.().execute();
+    }
 
-  async undo() {
-    const { db } = this;
-    this.db = this.all;
-    await db.rollback?.().execute();
-  }
+    insertMany(table, rows) {
+      return this.db.insertInto(table).values(rows).execute();
+    }
 
-  insertMany(table, rows) {
-    return this.db.insertInto(table).values(rows).execute();
-  }
+    select(table, items) {
+      return `.selectFrom(${table}).select([${items.map((one) => this.item(one)).join(", ")}])`;
+    }
 
-  select(table, items) {
-    return `.selectFrom(${table}).select([${items.map((one) => this.item(one)).join(", ")}])`;
-  }
+    insert(table, values) {
+      return `.insertInto(${table}).values(${values})`;
+    }
 
-  insert(table, values) {
-    return `.insertInto(${table}).values(${values})`;
-  }
+    update(table, values) {
+      return `.updateTable(${table}).set(${values})`;
+    }
 
-  update(table, values) {
-    return `.updateTable(${table}).set(${values})`;
-  }
+    delete(table) {
+      return `.deleteFrom(${table})`;
+    }
 
-  delete(table) {
-    return `.deleteFrom(${table})`;
-  }
+    named(fragment, as) {
+      return `${this.template(fragment)}.as(${text(as)})`;
+    }
 
-  named(fragment, as) {
-    return `${this.template(fragment)}.as(${text(as)})`;
-  }
-
-  whole(statement) {
-    return `${this.template(statement)}.execute(session.db)`;
-  }
-}
+    whole(statement) {
+      return `${this.template(statement)}.execute(session.db)`;
+    }
+  };
