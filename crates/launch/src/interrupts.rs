@@ -112,7 +112,9 @@ mod tests {
         let (sender, woken) = channel();
         let notified = |name: &'static str| {
             let sender = sender.clone();
-            interrupts.notify(move || drop(sender.send(name)))
+            interrupts.notify(move || {
+                let _ = sender.send(name);
+            })
         };
         let (_first, gone, _second) = (notified("first"), notified("gone"), notified("second"));
         drop(gone);
