@@ -28,7 +28,7 @@ const LAYERS: Drivers = Drivers {
 };
 
 /// The engines that are written in Java.
-const ENGINES: Drivers =
+pub const ENGINES: Drivers =
     Drivers { embedded: "h2 h2+insert hsqldb hsqldb+insert derby derby+insert", servers: &[], ..JVM };
 
 #[test]
@@ -56,6 +56,16 @@ fn the_engines_keep_the_protocol_and_what_they_store() {
 #[test]
 fn the_engines_answer_as_sqlite() {
     ENGINES.answer_as_sqlite();
+}
+
+/// The answers are those of SQLite, and what many clients did leaves no invariant broken.
+#[test]
+fn suites_are_written_in_the_dialects_of_the_engines() {
+    let contenders = [&["sqlite"], ENGINES.usual().as_slice()].concat();
+    ENGINES.run("micro --set rows=2000 --set n=50", &contenders);
+    let many = "--clients 3 --set duration=0.5 --no-warm-up";
+    ENGINES.run(&format!("ycsb --set records=300 {many}"), &ENGINES.usual());
+    ENGINES.run(&format!("orders --scale 0.01 {many}"), &ENGINES.usual());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Where the machine allows no disks of dyno's own, as many containers do, these tests say so and do nothing.
 
 mod evidence;
+mod java;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

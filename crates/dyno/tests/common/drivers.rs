@@ -90,7 +90,7 @@ impl Drivers {
     }
 
     /// Runs a suite with contenders. Another code than 0 would mean that an answer differs.
-    fn run(&self, suite: &str, contenders: &[&str]) -> Option<Place> {
+    pub fn run(&self, suite: &str, contenders: &[&str]) -> Option<Place> {
         let place = self.place()?;
         let arguments =
             format!("run {suite} --trials 1 --no-warm-up --quiet --with {}", contenders.join(","));
