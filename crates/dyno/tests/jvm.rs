@@ -63,7 +63,7 @@ fn the_engines_answer_as_sqlite() {
 fn suites_are_written_in_the_dialects_of_the_engines() {
     let contenders = [&["sqlite"], ENGINES.usual().as_slice()].concat();
     ENGINES.run("micro --set rows=2000 --set n=50", &contenders);
-    let many = "--clients 3 --set duration=0.5 --no-warm-up";
+    let many = "--clients 3 --set duration=0.5";
     ENGINES.run(&format!("ycsb --set records=300 {many}"), &ENGINES.usual());
     ENGINES.run(&format!("orders --scale 0.01 {many}"), &ENGINES.usual());
 }
