@@ -24,9 +24,37 @@ const NODE: Drivers = Drivers {
     ],
 };
 
+/// The layers above MySQL2 and better-sqlite3.
+const LAYERS: Drivers = Drivers {
+    embedded: "sqlite/kysely sqlite/kysely+insert sqlite/knex sqlite/knex+insert \
+               sqlite/drizzle sqlite/drizzle+insert",
+    servers: &[(
+        "mariadb",
+        "mariadb/kysely mariadb/kysely+insert mariadb/knex mariadb/knex+insert \
+         mariadb/drizzle mariadb/drizzle+insert",
+    )],
+    ..NODE
+};
+
 #[test]
 fn the_drivers_keep_the_protocol() {
     NODE.keep_the_protocol("null/node");
+}
+
+#[test]
+fn the_layers_above_other_drivers_keep_the_protocol() {
+    let Some(place) = LAYERS.place() else { return };
+    LAYERS.keep_the_protocol("null/node");
+    place.conforms(&["sqlite/drizzle+prepared"], &[]);
+    if LAYERS.contenders().contains(&"mariadb/drizzle") {
+        place.conforms(&["mariadb/drizzle+prepared"], &[]);
+    }
+}
+
+#[test]
+fn the_layers_above_other_drivers_store_the_same_rows_and_keep_the_invariants() {
+    LAYERS.store_the_same_rows();
+    LAYERS.keep_the_invariants();
 }
 
 #[test]
