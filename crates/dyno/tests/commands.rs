@@ -170,7 +170,7 @@ fn compare_reports_what_is_slower() {
 #[test]
 fn a_gate_does_not_pass_what_is_not_measured_any_more() {
     let place = Place::new();
-    let run = |rest: &str| place.dyno(&format!("{SMALL} --trials 1 --no-warm-up --quiet {rest}")).exits(0);
+    let run = |rest: &str| place.dyno(&format!("{SMALL} --trials 1 --no-warm-up {rest}")).exits(0);
     run("--only 2,15 --with sqlite:memory,sqlite:memory,cache_size=-3000 -o both.json");
     run("--only 2,15 --with sqlite:memory -o one.json");
     run("--only 15 --with sqlite:memory,sqlite:memory,cache_size=-3000 -o short.json");
