@@ -218,6 +218,23 @@ impl ClusterStart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Contender, Home, Registry};
+
+    #[test]
+    fn reads_that_ask_one_node_alone_may_be_old() {
+        let registry = Registry::load(&Home::find().unwrap()).unwrap();
+        for (name, may_be_old) in [
+            ("etcd", false),
+            ("etcd:serializable-reads", true),
+            ("rqlite", true),
+            ("rqlite:none", true),
+            ("rqlite:linearizable", false),
+            ("postgres-replica", false),
+        ] {
+            let contender = Contender::parse(name, &registry).unwrap();
+            assert_eq!(contender.engine.has_stale_reads(&contender.settings), may_be_old, "{name}");
+        }
+    }
 
     #[test]
     fn a_minority_is_less_than_half() {

@@ -65,6 +65,9 @@ pub struct Engine {
     /// Conditions `name=value|value`, with each of which the data end with their process.
     #[serde(default)]
     volatile: Vec<String>,
+    /// Conditions `name=value|value`, with each of which a read may return what was replaced before it began.
+    #[serde(default)]
+    stale: Vec<String>,
     /// Conditions `name=value|value`, each of which leaves the data to one process.
     #[serde(default)]
     one_process: Vec<String>,
@@ -198,6 +201,11 @@ impl Engine {
         self.harness || self.volatile.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
     }
 
+    /// True if with these settings a read may return what was replaced before it began.
+    pub fn has_stale_reads(&self, asked: &[Setting]) -> bool {
+        self.stale.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+    }
+
     /// The way that dyno starts its server; `None` if it starts none.
     pub(super) fn start(&self) -> Option<&Start> {
         self.server.as_ref()
@@ -270,6 +278,7 @@ impl Engine {
             ("alone", &self.alone),
             ("one_process", &self.one_process),
             ("quiet", &self.quiet),
+            ("stale", &self.stale),
             ("volatile", &self.volatile),
         ] {
             for condition in conditions {

@@ -17,6 +17,9 @@
 //! Nodes of a cluster that are far from each other wait longer for each other, so the delay that dyno adds between them
 //! is the same within a class.
 //!
+//! A read that asks nothing but the node at hand, which may have fallen behind, is less work than one that makes sure of the
+//! newest. Where the settings of a cluster leave that open, its reads set it apart.
+//!
 //! Stores are compared with caches that are within a factor of two of each other, and by one standard of tuning: as
 //! they come, or by their manuals.
 //!
@@ -49,6 +52,9 @@ pub struct Class {
     /// a delay, absent where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_delay_ns: Option<u64>,
+    /// True if reads may return what was replaced before they began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale_reads: bool,
     /// The isolation between transactions; absent in runs without tests in which many clients work at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
@@ -120,6 +126,7 @@ impl Run {
             hole: safety.hole,
             nodes_lost: safety.nodes.map_or(0, |nodes| nodes.lost),
             node_delay_ns: contender.cluster.and_then(|cluster| cluster.node_delay_ns),
+            stale_reads: contender.stale_reads,
             isolation,
             load: self.load(),
             processes: contender.processes && has_clients(self),
@@ -143,7 +150,7 @@ impl Run {
         classes.sort_by_key(|(class, _)| {
             let safety = Reverse((class.level, class.consistent != Some(false), class.nodes_lost));
             let work = (class.node_delay_ns, class.processes, class.commits, class.tuning, class.cache);
-            (safety, class.hole, Reverse(class.isolation), work)
+            (safety, class.hole, class.stale_reads, Reverse(class.isolation), work)
         });
         classes
     }

@@ -30,6 +30,9 @@ pub struct ContenderRecord {
     /// True if each of its clients is a separate process, where tests have many; otherwise they are threads of one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
+    /// True if its reads may return what was replaced before they began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale_reads: bool,
     /// The cluster that it is; absent of a database on one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterShape>,

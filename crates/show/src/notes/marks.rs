@@ -53,6 +53,10 @@ fn unequal_mark(verdict: &Verdict) -> Option<String> {
             differ(|one, other| one.isolation != other.isolation),
             format!("has another isolation level than {label}"),
         ),
+        (
+            differ(|one, other| one.stale_reads != other.stale_reads),
+            format!("its reads may be old where those of {label} may not, or the reverse"),
+        ),
         (marked.iter().any(Option::is_none) || own.is_none(), "its level is not known".to_owned()),
     ];
     let others = [

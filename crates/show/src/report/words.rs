@@ -56,6 +56,7 @@ fn node_delay(class: &Class) -> Option<String> {
 fn in_common(class: &Class) -> Vec<String> {
     let isolation = class.isolation.map(|isolation| format!("{} transactions", isolation.name()));
     let delay = node_delay(class);
+    let reads = class.stale_reads.then(|| "reads that may be old".to_owned());
     let processes = class.processes.then(|| "clients that are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of their own".to_owned(),
@@ -66,7 +67,7 @@ fn in_common(class: &Class) -> Vec<String> {
         Tuning::Tuned => "the options that their manuals advise".to_owned(),
         Tuning::Own => "options that you named".to_owned(),
     });
-    [isolation, delay, processes, cache, tuning].into_iter().flatten().collect()
+    [isolation, reads, delay, processes, cache, tuning].into_iter().flatten().collect()
 }
 
 /// The sizes of caches that are alike: `64.0 MiB to 128 MiB`.
@@ -92,6 +93,7 @@ pub(crate) fn class(class: &Class) -> String {
     let lost = (class.nodes_lost > 0).then(|| format!("and the loss of {}", nodes(class.nodes_lost)));
     let isolation = class.isolation.map(|isolation| isolation.name().to_owned());
     let delay = node_delay(class);
+    let reads = class.stale_reads.then(|| "reads may be old".to_owned());
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
         CacheClass::None => "no cache of its own".to_owned(),
@@ -99,7 +101,7 @@ pub(crate) fn class(class: &Class) -> String {
     });
     let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());
     let commits = class.commits.map(headings::commit_size);
-    let parts = [Some(level.to_owned()), lost, isolation, delay, processes, commits, tuning, cache];
+    let parts = [Some(level.to_owned()), lost, isolation, reads, delay, processes, commits, tuning, cache];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -215,6 +217,7 @@ mod tests {
             hole: None,
             nodes_lost: 0,
             node_delay_ns: None,
+            stale_reads: false,
             isolation: None,
             load: None,
             processes: false,

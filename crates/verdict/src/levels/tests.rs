@@ -219,6 +219,18 @@ fn a_hole_and_what_a_crash_leaves_set_contenders_apart() {
 }
 
 #[test]
+fn reads_that_may_be_old_set_contenders_apart() {
+    let mut run = run();
+    assert!(run.are_equals(0, 1));
+    run.contenders[1].stale_reads = true;
+    assert!(!run.are_equals(0, 1));
+    run.contenders[0].stale_reads = true;
+    assert!(run.are_equals(0, 1));
+    let last = judge(&run).rankings.last().map(|ranking| ranking.class.stale_reads);
+    assert_eq!(last, Some(true));
+}
+
+#[test]
 fn isolation_sets_contenders_apart_where_many_clients_work() {
     let mut run = run();
     let isolated = |level| {
