@@ -552,7 +552,7 @@ fn rows_of_a_district_that_are_all_lost_are_missed() {
 #[test]
 fn inserts_that_are_acknowledged_and_lost_are_missed() {
     let text = std::fs::read_to_string(crate::common::repository().join("suites/ycsb.toml")).unwrap();
-    let upsert = "ON CONFLICT(id) DO UPDATE SET value = excluded.value;\n";
+    let upsert = "ON CONFLICT(id) DO UPDATE SET field = excluded.field;\n";
     let changed = text
         .replace(upsert, &format!("{upsert}@sqlite DELETE FROM record WHERE id = :new;\n"))
         .replace("@kv PUT record :new :value;", "@kv GET record :new;");
