@@ -4,8 +4,8 @@
 #
 #   scripts/build-clusters.sh FOLDER
 #
-# They are large (etcd is 25 MB, rqlited 33 MB, each from some 60 modules), so `make build` leaves them out. rqlited has SQLite in C: without a C
-# compiler, rqlite is left out.
+# They are large (etcd is 25 MB, rqlited 33 MB, each from some 60 modules), so `make build` leaves them out. rqlited has
+# SQLite in C: without a C compiler, rqlite is left out.
 set -eu
 
 mkdir -p "$1"

@@ -179,7 +179,7 @@ fn a_gate_does_not_pass_what_is_not_measured_any_more() {
         .prints("sqlite:memory,cache_size=-3000: only in the old run, so nothing holds it to a limit")
         .prints("gate: 1 of 3 exceed time by more than 900 %");
     gate("both.json short.json", 1).prints("test 2: only in the old run");
-    // What is new has nothing to be held to. One trial decides nothing.
+    // The old run has no figures of what is new, and one trial decides nothing.
     gate("one.json both.json", 5);
     gate("short.json both.json", 5);
 }

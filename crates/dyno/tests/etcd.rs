@@ -1,25 +1,14 @@
-//! etcd as a cluster of private nodes, which its own client reaches.
-//!
-//! `make build-clusters` builds its programs, and `make test` does not: they are large. Without them, or without root, these
-//! tests say so and do nothing.
+//! etcd as a cluster of private nodes, which its client reaches.
 
 use std::fs;
-use std::path::Path;
 
-use nix::unistd::Uid;
+use serde_json::json;
 
-use crate::common::{Place, processes_with, read_json};
+use crate::common::stores::{self, assert_no_node, in_force};
+use crate::common::{Place, read_json};
 
-/// True if there are programs of etcd here, and the user may make networks.
 fn is_here() -> bool {
-    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
-    let is_built = ["etcd", "dyno-runner-etcd"].iter().all(|name| programs.join(name).is_file());
-    if !is_built {
-        eprintln!("not run: `sh scripts/build-clusters.sh {}` builds etcd", programs.display());
-    } else if !Uid::effective().is_root() {
-        eprintln!("not run: clusters need root");
-    }
-    is_built && Uid::effective().is_root()
+    stores::is_here("etcd", ["etcd", "dyno-runner-etcd"])
 }
 
 #[test]
@@ -34,17 +23,12 @@ fn a_cluster_keeps_pairs_at_levels_that_are_read_back() {
     place.dyno(&run).exits(0).without_panic();
     let run = read_json(&place.path("run.jsonl"));
     let contender = |place: usize| &run["contenders"][place];
-    let in_force = |place: usize, name: &str| {
-        let settings = contender(place)["hello"]["settings"].as_array().unwrap();
-        settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone()
-    };
-    assert_eq!([0, 1].map(|place| in_force(place, "unsafe_no_fsync")), ["false", "true"]);
-    assert_eq!(in_force(0, "reads"), "linearizable");
-    assert_eq!(contender(0)["safety"]["nodes"], serde_json::json!({"lost": 1, "of": 3}));
+    assert_eq!([0, 1].map(|place| in_force(contender(place), "unsafe_no_fsync")), ["false", "true"]);
+    assert_eq!(in_force(contender(0), "reads"), "linearizable");
+    assert_eq!(contender(0)["safety"]["nodes"], json!({"lost": 1, "of": 3}));
     assert_eq!(contender(1)["safety"]["consistent"], false);
-    assert_eq!(contender(1)["safety"]["nodes"], serde_json::json!({"lost": 0, "of": 2}));
-    assert_eq!(processes_with(&place.data().display().to_string()), [0; 0]);
-    place.assert_clean();
+    assert_eq!(contender(1)["safety"]["nodes"], json!({"lost": 0, "of": 2}));
+    assert_no_node(&place);
 }
 
 #[test]
@@ -65,24 +49,7 @@ fn what_it_acknowledged_is_there_after_the_leader_or_all_power_was_lost() {
     if !is_here() {
         return;
     }
-    let place = Place::in_memory();
-    let arguments =
-        "prove --with etcd --faults kill,partition,power --tries 1 --seed 5 --quiet -o found.json";
-    place.dyno(arguments).exits(0).without_panic().prints("not disproved");
-    let found = place.dyno("show found.json --format json").exits(0).json();
-    let subject = &found["record"]["subjects"][0];
-    // Of a commit that was removed the check says that it is lost.
-    assert_eq!(subject["notices_loss"], true);
-    assert_eq!(subject["staleness"].as_array().unwrap().len(), 2);
-    let tries = subject["tries"].as_array().unwrap();
-    assert_eq!(tries.len(), 3);
-    for one in tries {
-        assert!(one["acknowledged"].as_u64().unwrap() > 0, "{one}");
-        assert_eq!((&one["lost"], &one["goes_on"]), (&0.into(), &true.into()), "{one}");
-        assert!(one["troubles"].is_null(), "{one}");
-    }
-    assert_eq!(processes_with(&place.data().display().to_string()), [0; 0]);
-    place.assert_clean();
+    stores::prove(&Place::in_memory(), "etcd");
 }
 
 #[test]

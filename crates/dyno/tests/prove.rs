@@ -477,7 +477,8 @@ fn postgres_keeps_what_it_acknowledged_unless_it_is_asynchronous() {
         return;
     }
     let place = Place::new();
-    let report = proved(&place, "--with postgres,postgres:async --commits 8 --cuts 6 --kills 2 --seed 7");
+    let effort = if is_thorough() { "--commits 12 --cuts 12" } else { "--commits 8 --cuts 6" };
+    let report = proved(&place, &format!("--with postgres,postgres:async {effort} --kills 2 --seed 7"));
     let synced = subject(&report, "postgres");
     assert_eq!(count(synced, "cuts", "survived"), count(synced, "cuts", "tried"), "{synced}");
     assert_eq!(count(synced, "kills", "survived"), 2, "{synced}");

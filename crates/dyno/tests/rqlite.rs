@@ -1,36 +1,12 @@
 //! rqlite as a cluster of private nodes, which listen within their networks alone.
-//!
-//! `make build-clusters` builds its programs, and `make test` does not: they are large. Without them, or without root, these
-//! tests say so and do nothing.
 
-use std::path::Path;
+use serde_json::json;
 
-use nix::unistd::Uid;
-use serde_json::{Value, json};
+use crate::common::stores::{self, assert_no_node, in_force};
+use crate::common::{Place, read_json};
 
-use crate::common::{Place, processes_with, read_json};
-
-/// True if there are programs of rqlite here, and the user may make networks.
 fn is_here() -> bool {
-    let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
-    let is_built = ["rqlited", "dyno-runner-rqlite"].iter().all(|name| programs.join(name).is_file());
-    if !is_built {
-        eprintln!("not run: `sh scripts/build-clusters.sh {}` builds rqlite", programs.display());
-    } else if !Uid::effective().is_root() {
-        eprintln!("not run: clusters need root");
-    }
-    is_built && Uid::effective().is_root()
-}
-
-fn assert_no_node(place: &Place) {
-    assert_eq!(processes_with(&place.data().display().to_string()), [0; 0]);
-    place.assert_clean();
-}
-
-/// A setting that was in force.
-fn in_force(contender: &Value, name: &str) -> Value {
-    let settings = contender["hello"]["settings"].as_array().unwrap();
-    settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone()
+    stores::is_here("rqlite", ["rqlited", "dyno-runner-rqlite"])
 }
 
 #[test]
@@ -88,26 +64,10 @@ fn what_it_acknowledged_is_there_after_the_leader_or_all_power_was_lost() {
     if !is_here() {
         return;
     }
-    let place = Place::in_memory();
-    let arguments =
-        "prove --with rqlite --faults kill,partition,power --tries 1 --seed 5 --quiet -o found.json";
-    place.dyno(arguments).exits(0).without_panic().prints("not disproved");
-    let found = place.dyno("show found.json --format json").exits(0).json();
-    let subjects = found["record"]["subjects"].as_array().unwrap();
-    // Of a commit that was removed the check says that it is lost.
-    assert_eq!(subjects[0]["notices_loss"], true);
-    assert_eq!(subjects[0]["staleness"].as_array().unwrap().len(), 2);
-    let tries = subjects[0]["tries"].as_array().unwrap();
-    assert_eq!(tries.len(), 3);
-    for one in tries {
-        assert!(one["acknowledged"].as_u64().unwrap() > 0, "{one}");
-        assert_eq!((&one["lost"], &one["goes_on"]), (&0.into(), &true.into()), "{one}");
-        assert!(one["troubles"].is_null(), "{one}");
-    }
+    let subjects = stores::prove(&Place::in_memory(), "rqlite");
     // The control loses what was in the queue of the leader.
     assert_eq!(subjects[1]["label"], "rqlite:queued");
     for one in subjects[1]["tries"].as_array().unwrap().iter().filter(|one| one["fault"] == "kill") {
         assert!(one["lost"].as_u64().unwrap() > 0, "{one}");
     }
-    assert_no_node(&place);
 }

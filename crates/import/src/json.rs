@@ -104,20 +104,20 @@ impl Lines {
         }
         if record.flaw != Flaw::None {
             // The line as it is, for the message.
-            (values, record.fields) = (Vec::new(), 1);
+            values.clear();
+            record.fields = 1;
         }
-        values.push(self.raw.clone());
+        let texts: Vec<&[u8]> = values.iter().chain([&self.raw]).map(Vec::as_slice).collect();
         ends.clear();
-        for value in &values {
-            self.whole.0 = record.length as u32;
-            record.length += value.len();
+        for text in &texts {
+            record.length += text.len();
             ends.push(record.length);
         }
-        self.whole.1 = record.length as u32;
+        self.whole = ((record.length - self.raw.len()) as u32, record.length as u32);
         if buffer.len() < start + record.length {
             buffer.resize((start + record.length).next_power_of_two(), 0);
         }
-        buffer[start..start + record.length].copy_from_slice(&values.concat());
+        buffer[start..start + record.length].copy_from_slice(&texts.concat());
         Ok(Some(record))
     }
 

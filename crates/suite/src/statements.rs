@@ -7,7 +7,7 @@
 
 use crate::NO_SQL;
 
-/// What follows the columns of a SELECT that reads no table: a table of one row, where a dialect wants one.
+/// The end of a SELECT that reads no table: a table of one row, where a dialect wants one.
 pub fn one_row(dialect: &str) -> &'static str {
     match dialect {
         "derby" | "hsqldb" => " FROM (VALUES(0)) AS one(n)",
@@ -15,7 +15,7 @@ pub fn one_row(dialect: &str) -> &'static str {
     }
 }
 
-/// A text as a literal of its own length: in these dialects a UNION fills it up to that of the longest.
+/// A text as a literal. Two dialects pad literals to the longest one of a UNION, unless each states its length.
 pub fn literal(text: &str, dialect: &str) -> String {
     let quoted = format!("'{}'", text.replace('\'', "''"));
     match dialect {

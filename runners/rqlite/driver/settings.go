@@ -35,7 +35,7 @@ func parseSettings(job *protocol.Job) (*settings, error) {
 		switch setting.Name {
 		case readsName:
 			if _, err := gorqlite.ParseConsistencyLevel(setting.Value); err != nil {
-				return nil, fmt.Errorf("the setting '%s' is none, weak, linearizable or strong, not '%s'", readsName, setting.Value)
+				return nil, fmt.Errorf("the setting '%s' takes none, weak, linearizable or strong, not '%s'", readsName, setting.Value)
 			}
 			s.reads = setting.Value
 		case queuedName:

@@ -135,7 +135,8 @@ func (d *Database) drain() error {
 	return err
 }
 
-// Get sends each lookup by itself, or where they share a transaction all in one request, whose answer each has waited for.
+// Get sends a request for each lookup. Lookups that share a transaction are one request, and the latency of each is that of
+// the request.
 func (d *Database) Get(lookups *runner.Lookups, watch *runner.Latency) (runner.Found, error) {
 	return d.look(lookups, watch, func(place int) statement {
 		return statement{Query: d.store.get, Arguments: []any{d.store.key(lookups.Keys.Get(place))}}

@@ -57,8 +57,8 @@ impl DriverFault {
     }
 }
 
-/// Tries every fault with each contender's driver, by trials that run like this. One that cannot be tried to its end does not stop the others; after a
-/// signal none is tried.
+/// Tries every fault with each contender's driver. One that cannot be tried to its end does not stop the others; after a
+/// signal no further fault is tried.
 pub fn try_faults(contenders: &[Contender], scratch: &Scratch, conduct: &TrialOptions) -> FaultTable {
     let line = |contender: &Contender| {
         let findings = DriverFault::ALL.map(|fault| {

@@ -1,7 +1,6 @@
 //! The commands: each reads its arguments, calls the stages in order and prints what they made.
 
 mod agent;
-mod apart;
 mod calibrate;
 mod compare;
 mod conformance;
@@ -15,6 +14,7 @@ mod list;
 mod man;
 mod nodes;
 mod outcome;
+mod overwriting;
 mod planning;
 mod prove;
 mod report;

@@ -10,7 +10,7 @@ use dyno_show::safe;
 use dyno_verdict::{judge_clusters, judge_durability};
 
 use super::outcome::{AsInput, Exit, file_name};
-use super::{apart, show};
+use super::{overwriting, show};
 use crate::cli::ReportArgs;
 use crate::terminal::say;
 
@@ -27,7 +27,7 @@ pub fn execute(arguments: &ReportArgs) -> Result<Exit> {
     }
     let last = &paths[paths.len() - 1];
     let out = arguments.out.clone().unwrap_or_else(|| last.with_extension("html"));
-    apart::check_inputs(&out, paths.iter().map(PathBuf::as_path)).input()?;
+    overwriting::check_inputs(&out, &paths).input()?;
     let mut output = open(&out, &ENDINGS).context("cannot write the page").input()?;
     let texts = read(&paths)?;
     match proof(&texts, &out)? {

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::outcome::{AsInput, Exit, file_name};
 use super::report::{self, stem};
-use super::{apart, show, verify};
+use super::{overwriting, show, verify};
 use crate::cli::SiteArgs;
 use crate::terminal::say;
 
@@ -90,7 +90,7 @@ fn is_published(engine: &str, registry: &Registry) -> bool {
 fn check_outputs(arguments: &SiteArgs, members: &[SiteMember]) -> Result<()> {
     let pages = members.iter().filter_map(|member| member.listed.page.as_deref());
     for file in pages.chain([INDEX, LIST]) {
-        apart::check_inputs(&arguments.out.join(file), arguments.runs.iter().map(PathBuf::as_path))?;
+        overwriting::check_inputs(&arguments.out.join(file), &arguments.runs)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ pub mod drivers;
 pub mod runner;
 pub mod server;
 pub mod spinning;
+pub mod stores;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

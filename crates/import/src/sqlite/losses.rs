@@ -5,15 +5,26 @@ use anyhow::{Context, Result, bail};
 use super::catalog::referring;
 use super::connection::Connection;
 use super::schema::quoted;
+use super::stale::stale;
 use crate::error::Input;
 use crate::table::Table;
-use crate::target::literal;
+use crate::target::{literal, said_losses};
+
+/// Says what the new table will not have, and what stays in the database and depends on the old one.
+///
+/// # Errors
+/// As for [`losses`].
+pub fn said(connection: &Connection, table: &Table) -> Result<Vec<String>> {
+    let mut said = said_losses(&losses(connection, table)?);
+    said.extend(stale(connection, table)?);
+    Ok(said)
+}
 
 /// Lists the parts of the table that the new one will not have. Indexes and triggers are made again.
 ///
 /// # Errors
 /// It is a table that dyno cannot make again at all.
-pub fn losses(connection: &Connection, table: &Table) -> Result<Vec<String>> {
+fn losses(connection: &Connection, table: &Table) -> Result<Vec<String>> {
     let name = literal(&table.name);
     let values = |sql: String| -> Result<Vec<String>> {
         let rows = connection.rows(&sql)?;

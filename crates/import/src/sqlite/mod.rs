@@ -25,11 +25,10 @@ use crate::names::escaped;
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
-use crate::target::{Existing, PageTarget, Program, Target, check_same, said_losses};
+use crate::target::{Existing, PageTarget, Program, Target, check_same};
 use catalog::{ForeignKeys, FoundTable};
 use connection::Connection;
 use schema::Insertion;
-use stale::stale;
 
 /// PRAGMAs of a database that is built next to its place. Without journal and sync nothing is written twice; locked for
 /// good, SQLite does not look for other users after each transaction; a limited page cache bounds the memory for
@@ -195,9 +194,7 @@ impl Target for Sqlite {
 
     fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
         let connection = Connection::open(&self.api, &self.place, self.wait)?;
-        let mut said = said_losses(&losses::losses(&connection, table)?);
-        said.extend(stale(&connection, table)?);
-        Ok(said)
+        losses::said(&connection, table)
     }
 
     fn is_typed(&self) -> bool {

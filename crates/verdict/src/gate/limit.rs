@@ -11,8 +11,8 @@ pub struct GateLimit {
     pub share: f64,
 }
 
-/// What a limit may hold: the time, the response time of classes of operations, and the events that `--counts` counts
-/// (docs/ci.md).
+/// The quantities that can be limited: the time, the response time of classes of operations, and the events that `--counts`
+/// counts (docs/ci.md).
 const QUANTITIES: [&str; 19] = [
     "time",
     "response",

@@ -6,14 +6,12 @@ mod hlog;
 mod parquet_file;
 mod rows;
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use dyno_files::Output;
 use dyno_record::{Run, Seals};
 
 use super::outcome::{AsInput, Exit, file_name};
-use super::{apart, show};
+use super::{overwriting, show};
 use crate::cli::ExportArgs;
 use crate::terminal::say;
 use classes::ClassRow;
@@ -27,7 +25,7 @@ pub fn execute(arguments: &ExportArgs) -> Result<Exit> {
     if paths.is_empty() {
         paths.push(show::newest(&dyno_record::results_folder()).input()?);
     }
-    apart::check_inputs(&arguments.out, paths.iter().map(PathBuf::as_path)).input()?;
+    overwriting::check_inputs(&arguments.out, &paths).input()?;
     let runs = paths.iter().map(|path| Ok((file_name(path), dyno_record::load(path)?)));
     let runs = runs.collect::<Result<Vec<(String, Run)>>>().input()?;
     let Written { count, what, bytes } = write(&runs, arguments.all)?;

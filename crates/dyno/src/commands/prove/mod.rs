@@ -23,7 +23,7 @@ use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
 use super::nodes::name_nodes;
 use super::outcome::{AsInput, Exit, print};
-use super::{apart, report};
+use super::{overwriting, report};
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
 use crate::terminal;
 use maker::Maker;
@@ -130,9 +130,9 @@ fn check_outputs(arguments: &ProveArgs) -> Result<()> {
     let out = ("-o", arguments.out.as_deref());
     let page = ("--report", arguments.report.as_deref());
     let kept = ("--keep", arguments.keep.as_deref());
-    apart::check_outputs(out, page)?;
-    apart::check_outputs(out, kept)?;
-    apart::check_outputs(page, kept)
+    overwriting::check_outputs(out, page)?;
+    overwriting::check_outputs(out, kept)?;
+    overwriting::check_outputs(page, kept)
 }
 
 /// Refuses a contender that cannot be proved.

@@ -7,7 +7,7 @@ use dyno_files::Output;
 use dyno_record::Run;
 
 use super::super::outcome::AsInput;
-use super::super::{apart, report};
+use super::super::{overwriting, report};
 use crate::cli::PlaceArgs;
 use crate::terminal;
 
@@ -82,9 +82,9 @@ fn sized(path: &Path, size: &str) -> PathBuf {
 /// Refuses places that are one file, and one that is a file which the run reads.
 fn check(place: &PlaceArgs, inputs: &[&Path]) -> Result<()> {
     let (out, page) = (place.out.as_deref(), place.report.as_deref());
-    apart::check_outputs(("-o", out), ("--report", page))?;
+    overwriting::check_outputs(("-o", out), ("--report", page))?;
     let read = || inputs.iter().copied().chain(place.key_file.as_deref());
-    out.iter().chain(&page).try_for_each(|output| apart::check_inputs(output, read()))
+    out.iter().chain(&page).try_for_each(|output| overwriting::check_inputs(output, read()))
 }
 
 /// The same for the run files of several sizes, which are not one file either.
@@ -104,7 +104,7 @@ pub fn check_sizes<'a>(
             let own = ("one size", Some(out.as_path()));
             known
                 .iter()
-                .try_for_each(|other| apart::check_outputs(own, ("another", Some(other.as_path()))))?;
+                .try_for_each(|other| overwriting::check_outputs(own, ("another", Some(other.as_path()))))?;
             known.push(out);
         }
     }

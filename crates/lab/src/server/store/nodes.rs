@@ -113,7 +113,7 @@ impl StoreCluster {
 /// with a socket.
 ///
 /// # Errors
-/// The address is none.
+/// The host is not an IP address.
 pub fn node_address(server: &Server) -> Result<Option<(PathBuf, SocketAddr)>> {
     let (Some(port), Some(network)) = (server.port, server.options.get(NETWORK)) else { return Ok(None) };
     let host = server.host.parse().with_context(|| format!("{} is no address of a node", server.host))?;

@@ -6,8 +6,9 @@ use anyhow::{Result, ensure};
 use dyno_files::is_same_file;
 
 /// Refuses an output that is one of the inputs.
-pub fn check_inputs<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+pub fn check_inputs(output: &Path, inputs: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     for input in inputs {
+        let input = input.as_ref();
         ensure!(
             !is_same_file(output, input),
             "the output is the input {}, which would be lost: name another file for the output",
