@@ -260,6 +260,7 @@ fn postgres(
         options,
         process: None,
         further: Vec::new(),
+        further_processes: Vec::new(),
     })
 }
 
@@ -293,6 +294,7 @@ fn mysql(
         options,
         process: None,
         further: Vec::new(),
+        further_processes: Vec::new(),
     })
 }
 

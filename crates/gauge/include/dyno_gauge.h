@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. It rises when a program made for the one before would go wrong. */
-#define DYNO_GAUGE_VERSION 3
+#define DYNO_GAUGE_VERSION 4
 uint32_t dyno_gauge_version(void);
 
 /* The cost of a process, or of all processes of a server, in a timed section. */
@@ -31,13 +31,15 @@ typedef struct dyno_gauge_cost {
 /* The kernel's counters of this process, and of a server by its main process (0: none). */
 typedef struct dyno_gauge dyno_gauge;
 dyno_gauge *dyno_gauge_open(uint32_t server);
+/* Adds the main process of a further node of that server, which is a cluster. Before the first section. */
+void dyno_gauge_add_node(dyno_gauge *gauge, uint32_t server);
 /* Does what takes long of the next dyno_gauge_before, which may then come while many threads are at work. Only for work that
  * begins before the clock does. */
 void dyno_gauge_prepare(dyno_gauge *gauge);
 /* Just before the clock is read. */
 void dyno_gauge_before(dyno_gauge *gauge);
 /* Just after the clock is read. What this process spent goes to `process`. Returns 1, and what the server spent in
- * `server`, where there is one and it is still there; else 0. */
+ * `server`, where there is one and all of its main processes are still there; else 0. */
 int dyno_gauge_after(dyno_gauge *gauge, dyno_gauge_cost *process, dyno_gauge_cost *server);
 void dyno_gauge_close(dyno_gauge *gauge);
 

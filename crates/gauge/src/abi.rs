@@ -10,7 +10,7 @@ use dyno_protocol::Cost;
 use crate::{Before, Gauge, Histogram, Ready, StoreSums, TableSums};
 
 /// The version of the interface.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// A gauge with what it read before the section.
 struct Open {
@@ -54,7 +54,7 @@ extern "C" fn dyno_gauge_version() -> u32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn dyno_gauge_open(server: u32) -> *mut Open {
-    let gauge = Gauge::open((server != 0).then_some(server));
+    let gauge = Gauge::open(if server == 0 { &[] } else { slice::from_ref(&server) });
     give(Open { gauge, ready: None, before: Before::default() })
 }
 
@@ -66,6 +66,13 @@ unsafe extern "C" fn dyno_gauge_before(open: *mut Open) {
             Some(ready) => open.gauge.before_at_work(&ready),
             None => open.gauge.before(),
         };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dyno_gauge_add_node(open: *mut Open, server: u32) {
+    if let Some(open) = unsafe { open.as_mut() } {
+        open.gauge.add_node(server);
     }
 }
 

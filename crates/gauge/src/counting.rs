@@ -42,13 +42,20 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// The way in which this process is counted; the kernel also counts for a server, by its main process.
-    pub fn here(server: Option<u32>) -> Counting {
+    /// The way in which this process is counted; the kernel also counts for a server, by its main processes.
+    pub fn here(server: &[u32]) -> Counting {
         match env::var(COUNTER).as_deref() {
             Err(_) | Ok("") => Counting::Nothing,
             Ok("callgrind") => Counting::Callgrind,
             Ok("tracer") => Counting::Tracer,
             Ok(file) => KernelCounts::open(file, server).map_or(Counting::Nothing, Counting::Kernel),
+        }
+    }
+
+    /// Adds the main process of a further node to the server.
+    pub fn add_node(&mut self, main: u32) {
+        if let Counting::Kernel(kernel) = self {
+            kernel.add_node(main);
         }
     }
 
@@ -119,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_real_processor_counts_nothing() {
-        let counting = Counting::here(None);
+        let counting = Counting::here(&[]);
         assert!(!counting.begin() && !counting.end());
         request(TOGGLE_COLLECT);
     }

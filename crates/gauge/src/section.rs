@@ -26,13 +26,21 @@ pub struct Before {
 }
 
 impl Gauge {
-    /// Opens the counters of this process, and of the server of a main process.
-    pub fn open(server: Option<u32>) -> Gauge {
+    /// Opens the counters of this process, and of the server of these main processes, if there is one.
+    pub fn open(server: &[u32]) -> Gauge {
         Gauge {
             counters: Counters::open(),
-            server: server.map(Server::new),
+            server: (!server.is_empty()).then(|| Server::new(server)),
             counting: Counting::here(server),
         }
+    }
+
+    /// Adds the main process of a further node to an opened server.
+    pub fn add_node(&mut self, main: u32) {
+        if let Some(server) = &mut self.server {
+            server.add_node(main);
+        }
+        self.counting.add_node(main);
     }
 
     /// Does what takes long of a reading before the clock starts: where clients begin before the clock does, before

@@ -1,7 +1,7 @@
 //! The kernel's counters of a server's processes, read just outside the clock.
 //!
 //! A server is its main process and all that descend from it: PostgreSQL starts one for each connection
-//! and more for a parallel query. The tree is looked up anew at each reading. A process that ends within
+//! and more for a parallel query. A cluster has several main processes. The tree is looked up anew at each reading. A process that ends within
 //! the test leaves its CPU time and its device bytes to the parent that waits for it, so the sum over the
 //! tree never falls. What may not be looked at reads as zero. Times are nanoseconds, sizes are bytes.
 
@@ -22,7 +22,7 @@ pub use events::ServerEvents;
 /// A server to be read.
 #[derive(Debug)]
 pub struct Server {
-    main: u32,
+    mains: Vec<u32>,
     /// The duration of one tick of `/proc/PID/stat`.
     tick_ns: u64,
 }
@@ -56,17 +56,20 @@ struct Stat {
 }
 
 impl Server {
-    /// The server of a main process.
-    pub fn new(main: u32) -> Server {
+    /// The server of these main processes.
+    pub fn new(mains: &[u32]) -> Server {
         let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|ticks| u64::try_from(ticks).ok());
-        Server { main, tick_ns: 1_000_000_000 / ticks.unwrap_or(100).max(1) }
+        Server { mains: mains.to_owned(), tick_ns: 1_000_000_000 / ticks.unwrap_or(100).max(1) }
     }
 
-    /// Finds its processes, which requires a look at every process of the machine. `None` if there is no such process.
+    /// Adds the main process of a further node.
+    pub fn add_node(&mut self, main: u32) {
+        self.mains.push(main);
+    }
+
+    /// Finds its processes, which requires a look at every process of the machine. `None` if a main process is not there.
     pub fn prepare(&self) -> Option<Processes> {
-        let stats = all();
-        stats.get(&self.main)?;
-        let tree = tree(self.main, &stats);
+        let tree = self.tree(&all())?;
         for &process in &tree {
             // Without this permission, the peak is that of the process's whole life.
             let _ = fs::write(path(process, "clear_refs"), "5");
@@ -79,11 +82,9 @@ impl Server {
         self.read(&processes.0)
     }
 
-    /// The cost since a reading. `None` if the process has ended.
+    /// The cost since a reading. `None` if a main process has ended.
     pub fn since(&self, before: &Reading) -> Option<Cost> {
-        let stats = all();
-        stats.get(&self.main)?;
-        let tree = tree(self.main, &stats);
+        let tree = self.tree(&all())?;
         let after = self.read(&tree);
         let (user_ns, system_ns) = self.split(before, &after);
         let waits = after
@@ -98,6 +99,12 @@ impl Server {
             device_written_bytes: after.written_bytes.saturating_sub(before.written_bytes),
             peak_memory_bytes: tree.iter().map(|&process| peak(process)).max().unwrap_or(0),
         })
+    }
+
+    /// Its processes among all of the machine. `None` if a main process is not among them.
+    fn tree(&self, stats: &BTreeMap<u32, Stat>) -> Option<Vec<u32>> {
+        let is_there = !self.mains.is_empty() && self.mains.iter().all(|main| stats.contains_key(main));
+        is_there.then(|| tree(&self.mains, stats))
     }
 
     /// The CPU time is known to the nanosecond, but its two kinds to the tick only: so the former is
@@ -158,9 +165,9 @@ fn all() -> BTreeMap<u32, Stat> {
     numbers("/proc").filter_map(stat).collect()
 }
 
-/// A process and its descendants.
-fn tree(main: u32, stats: &BTreeMap<u32, Stat>) -> Vec<u32> {
-    let mut found = vec![main];
+/// Processes and their descendants.
+fn tree(mains: &[u32], stats: &BTreeMap<u32, Stat>) -> Vec<u32> {
+    let mut found = mains.to_owned();
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
         found.extend(stats.iter().filter(|(_, stat)| stat.parent == parent).map(|(process, _)| *process));
@@ -213,8 +220,10 @@ mod tests {
     #[test]
     fn descendants_are_found_and_strangers_left() {
         let stat = |parent| Stat { parent, user: 0, system: 0, ended_user: 0, ended_system: 0, faults: 0 };
-        let stats = [(1, 0), (5, 1), (6, 5), (7, 6), (8, 1), (4, 7)].map(|(own, parent)| (own, stat(parent)));
-        assert_eq!(tree(5, &stats.into()), [5, 6, 7, 4]);
+        let stats =
+            [(1, 0), (5, 1), (6, 5), (7, 6), (8, 1), (4, 7)].map(|(own, parent)| (own, stat(parent))).into();
+        assert_eq!(tree(&[5], &stats), [5, 6, 7, 4]);
+        assert_eq!(tree(&[5, 8], &stats), [5, 8, 6, 7, 4]);
     }
 
     /// A shell that works, waits for a process that works, and then for its input to end.
@@ -229,7 +238,7 @@ mod tests {
     fn the_work_of_a_process_that_has_ended_is_counted() {
         use std::io::{BufRead, BufReader, Write};
         let mut child = shell();
-        let server = Server::new(child.id());
+        let server = Server::new(&[child.id()]);
         let before = server.before(&server.prepare().unwrap());
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"go\n").unwrap();
@@ -244,5 +253,30 @@ mod tests {
         assert!(all > alone + alone / 4, "{all} ns in all, {alone} ns of the process itself");
         assert!(cost.peak_memory_bytes > 0);
         assert!(server.prepare().is_none());
+    }
+
+    #[test]
+    fn the_work_of_all_nodes_is_counted_as_long_as_all_are_there() {
+        use std::io::{BufRead, BufReader, Write};
+        let mut nodes = [shell(), shell()];
+        let mut server = Server::new(&[nodes[0].id()]);
+        server.add_node(nodes[1].id());
+        let before = server.before(&server.prepare().unwrap());
+        let inputs = nodes.each_mut().map(|node| node.stdin.take().unwrap());
+        for (mut input, node) in inputs.iter().zip(&mut nodes) {
+            input.write_all(b"go\n").unwrap();
+            let mut line = String::new();
+            BufReader::new(node.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        }
+        let cost = server.since(&before).unwrap();
+        let first = Server::new(&[nodes[0].id()]).since(&Reading::default()).unwrap();
+        // Both did the same.
+        let (all, first) = (cost.user_ns + cost.system_ns, first.user_ns + first.system_ns);
+        assert!(all > first + first / 4, "{all} ns of both, {first} ns of the first");
+        nodes[1].kill().unwrap();
+        nodes[1].wait().unwrap();
+        assert!(server.since(&before).is_none() && server.prepare().is_none());
+        drop(inputs);
+        nodes[0].wait().unwrap();
     }
 }

@@ -33,6 +33,13 @@ static int section(void) {
     free(memory);
     dyno_gauge_close(gauge);
 
+    /* Of two nodes of which one is not there, nothing is said. */
+    gauge = dyno_gauge_open((uint32_t)getpid());
+    dyno_gauge_add_node(gauge, 0x7fffffff);
+    dyno_gauge_before(gauge);
+    CHECK(dyno_gauge_after(gauge, &process, &server) == 0);
+    dyno_gauge_close(gauge);
+
     gauge = dyno_gauge_open(0);
     dyno_gauge_before(gauge);
     CHECK(dyno_gauge_after(gauge, &process, &server) == 0);

@@ -65,16 +65,20 @@ impl DividedJob {
         parts.filter(|(_, part)| has_steps(part)).map(|(place, _)| (place, self.other(test, place))).collect()
     }
 
-    /// The main process of the server of which costs can be read.
-    pub fn server(&self) -> Option<u32> {
-        self.job.server.as_ref().and_then(|server| server.process)
+    /// The main processes of the server of which costs can be read.
+    pub fn server(&self) -> Vec<u32> {
+        self.job.server.as_ref().map(Server::processes).unwrap_or_default()
     }
 
     /// The job of clients that find the database made and set up.
     fn other(&self, test: usize, place: usize) -> Job {
         let test = Test { setup: Vec::new(), check: None, ..self.part(test, place) };
         // The costs of a server are counted once, by dyno.
-        let server = self.job.server.clone().map(|server| Server { process: None, ..server });
+        let server = self.job.server.clone().map(|server| Server {
+            process: None,
+            further_processes: Vec::new(),
+            ..server
+        });
         let (maintenance, read_back) = (None::<Maintenance>, Vec::new());
         Job { tests: vec![test], server, maintenance, read_back, ..self.job.clone() }
     }

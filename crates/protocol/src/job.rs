@@ -186,6 +186,17 @@ pub struct Server {
     /// maintenance and the first session are at `host`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<String>,
+    /// The main processes of all other nodes of a cluster, where `process` is that of the first: what they cost is added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_processes: Vec<u32>,
+}
+
+impl Server {
+    /// The main processes whose cost a runner adds to each sample; empty where they may not be looked at.
+    pub fn processes(&self) -> Vec<u32> {
+        let nodes = |first| [first].into_iter().chain(self.further_processes.iter().copied()).collect();
+        self.process.map(nodes).unwrap_or_default()
+    }
 }
 
 /// Statements for an administrative connection, which is opened for them and closed after them.

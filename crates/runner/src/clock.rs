@@ -26,8 +26,8 @@ pub struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// Opens the counters of this process, and of the server of a main process.
-    pub fn new(server: Option<u32>) -> Clock<'a> {
+    /// Opens the counters of this process, and of the server of these main processes, if there is one.
+    pub fn new(server: &[u32]) -> Clock<'a> {
         Clock { gauge: Gauge::open(server), source: None, slowdown: 0.0 }
     }
 

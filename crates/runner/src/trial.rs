@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Error, Result};
-use dyno_protocol::{Event, Job, Sample, Test, Work};
+use dyno_protocol::{Event, Job, Sample, Server, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
@@ -53,7 +53,7 @@ pub fn trial<E: Engine, W: Write>(
         session,
         engine,
         job,
-        clock: Clock::new(job.server.as_ref().and_then(|server| server.process))
+        clock: Clock::new(&job.server.as_ref().map(Server::processes).unwrap_or_default())
             .with_turns(job.turns.then_some(&orders))
             .slowed(job.slowdown),
         orders: &orders,

@@ -24,9 +24,10 @@ export class Clock {
   #slowdown;
   #began = 0;
 
-  /** `server` is the main process of a server whose counters may be read, or 0. */
+  /** `server` may be null; the counters of its processes are read. */
   constructor(server, slowdown) {
-    this.#gauge = this.#native.open(server);
+    this.#gauge = this.#native.open(server?.process ?? 0);
+    for (const node of server?.furtherProcesses ?? []) this.#native.addNode(this.#gauge, node);
     this.#slowdown = slowdown;
     // The first calls of functions take longer than later ones: they are not to be those beside the clock.
     this.start();

@@ -98,6 +98,7 @@ function server(found) {
       database: take(found, "database", "text", null),
       options: take(found, "options", "object", {}),
       process: take(found, "process", "number", 0),
+      furtherProcesses: take(found, "further_processes", "list", []),
     }
   );
 }

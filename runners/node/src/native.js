@@ -12,11 +12,12 @@ import { Failure, oneLine } from "./failure.js";
 
 const FILE = "libdyno_gauge.so";
 /** The version of the library's interface that this code is written for. */
-const VERSION = 3;
+const VERSION = 4;
 /** The functions of the library, as C declares them. */
 const GAUGE = {
   version: "uint32_t dyno_gauge_version()",
   open: "void *dyno_gauge_open(uint32_t)",
+  addNode: "void dyno_gauge_add_node(void *, uint32_t)",
   prepare: "void dyno_gauge_prepare(void *)",
   before: "void dyno_gauge_before(void *)",
   after: "int dyno_gauge_after(void *, _Out_ uint64_t *, _Out_ uint64_t *)",

@@ -32,7 +32,7 @@ export class Trial {
         runner: `node ${VERSION} on Node.js ${process.versions.node}, V8 ${process.versions.v8}`,
         ...hello,
       });
-      const clock = new Clock(this.#job.server?.process ?? 0, this.#job.slowdown);
+      const clock = new Clock(this.#job.server, this.#job.slowdown);
       for (const test of this.#job.tests) {
         this.current = test.id;
         await (this.#job.answersOnly ? this.#answerOnly(test, driver) : this.#test(test, driver, clock));

@@ -21,13 +21,13 @@ Result = TypeVar("Result")
 class Clock:
     """Times sections of one trial."""
 
-    def __init__(self, server_process: int | None, giver: Giver | None = None, slowdown: float = 0.0) -> None:
-        """`server_process` is the main process of a server whose counters may be read, `giver` grants turns,
-        and `slowdown` is the share by which sections are made slower."""
+    def __init__(self, server: list[int], giver: Giver | None = None, slowdown: float = 0.0) -> None:
+        """`server` is the main processes of a server whose counters may be read, `giver` grants turns, and
+        `slowdown` is the share by which sections are made slower."""
         self._counters = Counters()
-        self._server = None if server_process is None else Gauge(server_process)
+        self._server = Gauge(server) if server else None
         # Where dyno counts the sections, it is the library that marks them.
-        self._counting = Gauge(server_process or 0) if os.environ.get("DYNO_COUNTS") else None
+        self._counting = Gauge(server) if os.environ.get("DYNO_COUNTS") else None
         self._giver = giver
         self._slowdown = slowdown
 

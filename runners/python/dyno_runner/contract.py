@@ -62,6 +62,11 @@ class Server:
     database: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     process: int | None = None
+    further_processes: list[int] = field(default_factory=list)
+
+    def processes(self) -> list[int]:
+        """The main processes of the server, or of all nodes of a cluster, whose counters may be read."""
+        return [] if self.process is None else [self.process, *self.further_processes]
 
 
 @dataclass(frozen=True)
@@ -215,6 +220,7 @@ def _server(server: dict[str, Any]) -> Server:
         database=take(server, "database", str, None),
         options=take(server, "options", dict, {}),
         process=take(server, "process", int, None),
+        further_processes=take(server, "further_processes", list, []),
     )
 
 

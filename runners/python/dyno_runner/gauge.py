@@ -16,7 +16,7 @@ from .failure import Failure, one_line
 
 FILE = "libdyno_gauge.so"
 # The version of the library's interface that this code is written for.
-VERSION = 3
+VERSION = 4
 
 # The fields of `dyno_gauge_cost`, by the names of the protocol.
 FIELDS = (
@@ -42,12 +42,14 @@ class Cost(ctypes.Structure):
 class Gauge:
     """The counters, ready to be read."""
 
-    def __init__(self, server: int, programs: Path | None = None) -> None:
-        """`server` is its main process; `programs` the folder of dyno's own program, where it is not the
+    def __init__(self, server: list[int], programs: Path | None = None) -> None:
+        """`server` is its main processes, several of a cluster; `programs` the folder of dyno's own program, where it is not the
         runner's argument."""
         functions = library(programs)
         self._server = Cost()
-        self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server))
+        self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server[0] if server else 0))
+        for node in server[1:]:
+            functions.dyno_gauge_add_node(self._handle, ctypes.c_uint32(node))
         # The arguments of the calls are made now and not close to the clock.
         self._before, self._after = functions.dyno_gauge_before, functions.dyno_gauge_after
         self._prepare = functions.dyno_gauge_prepare
@@ -86,6 +88,7 @@ def library(programs: Path | None = None) -> ctypes.PyDLL:
         )
     functions.dyno_gauge_open.restype = ctypes.c_void_p
     functions.dyno_gauge_open.argtypes = [ctypes.c_uint32]
+    functions.dyno_gauge_add_node.restype = None
     functions.dyno_gauge_before.restype = None
     functions.dyno_gauge_prepare.restype = None
     return functions

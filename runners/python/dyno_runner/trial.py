@@ -42,7 +42,7 @@ class Trial:
                 read_back=hello.read_back,
             )
             clock = Clock(
-                self._job.server.process if self._job.server else None, self._giver, self._job.slowdown
+                self._job.server.processes() if self._job.server else [], self._giver, self._job.slowdown
             )
             for test in self._job.tests:
                 self.current = test.id

@@ -140,7 +140,7 @@ class Mixes(Place):
         clients."""
         toy = Toy()
         try:
-            return perform(Work(mix), toy, Clock(None), None), toy.lines
+            return perform(Work(mix), toy, Clock([]), None), toy.lines
         finally:
             self.assertEqual(toy.closed, mix["clients"] if sessions is None else sessions)
             self.assertEqual(threading.active_count(), 1)

@@ -146,7 +146,7 @@ class Kernel(unittest.TestCase):
 
     def test_work_shows_in_the_cost_of_a_server(self):
         # This process stands in for a server.
-        gauge = Gauge(os.getpid(), PROGRAMS)
+        gauge = Gauge([os.getpid()], PROGRAMS)
         gauge.before()
         memory = b"x" * (64 << 20)
         end = time.monotonic() + 0.03
@@ -158,7 +158,7 @@ class Kernel(unittest.TestCase):
 
     def test_a_library_that_is_missing_comes_with_the_command_that_builds_it(self):
         with self.assertRaisesRegex(Failure, "cargo build --release -p dyno-gauge"):
-            Gauge(1, Path("/nowhere"))
+            Gauge([1], Path("/nowhere"))
 
 
 class Spelling(unittest.TestCase):

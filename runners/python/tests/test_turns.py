@@ -68,7 +68,7 @@ class Parts(Place):
     def test_a_slowdown_is_planted_within_the_clock(self):
         # It sleeps for 5 ms, and is made to take three times as long again: independent of the machine's
         # speed.
-        _, sample = Clock(None, None, 3.0).time(1, lambda _: time.sleep(0.005))
+        _, sample = Clock([], None, 3.0).time(1, lambda _: time.sleep(0.005))
         self.assertGreaterEqual(sample["section"]["nanoseconds"], 20_000_000)
 
     def test_slices_are_added_up(self):

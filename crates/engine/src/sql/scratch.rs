@@ -249,6 +249,7 @@ mod tests {
             options: Default::default(),
             process: None,
             further: Vec::new(),
+            further_processes: Vec::new(),
         };
         let scratch =
             ScratchServer { speaks, server, scratch: "dyno_x".into(), keep: false, catch_up: Vec::new() };

@@ -36,13 +36,21 @@ struct Before {
 }
 
 impl KernelCounts {
-    /// The file is dyno's, which made it; the server is known by its main process.
-    pub fn open(file: &str, server: Option<u32>) -> Option<KernelCounts> {
+    /// The file is dyno's, which made it; the server is known by its main processes.
+    pub fn open(file: &str, server: &[u32]) -> Option<KernelCounts> {
         let file = OpenOptions::new().append(true).open(file).ok()?;
-        let (server, heap) = (server.map(Server::new), HeapPeak::here());
+        let server = (!server.is_empty()).then(|| Server::new(server));
+        let heap = HeapPeak::here();
         let is_asked = env::var_os(PROCESSOR).is_some();
         let processor = is_asked.then(ProcessorCounter::open).and_then(Result::ok);
         Some(KernelCounts { file, server, heap, processor, before: Mutex::default() })
+    }
+
+    /// Adds the main process of a further node to the server.
+    pub fn add_node(&mut self, main: u32) {
+        if let Some(server) = &mut self.server {
+            server.add_node(main);
+        }
     }
 
     /// Reads this process's own counts last: reading those of a server is work of this process.
@@ -97,7 +105,7 @@ mod tests {
     #[test]
     fn the_kernel_counts_the_pages_of_a_section() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let counts = KernelCounts::open(file.path().to_str().unwrap(), Some(std::process::id())).unwrap();
+        let counts = KernelCounts::open(file.path().to_str().unwrap(), &[std::process::id()]).unwrap();
         counts.begin();
         let memory = std::hint::black_box(vec![1_u8; 16 << 20]);
         counts.end();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::{Server, all, cpu_clock, numbers, path, tree};
+use super::{Server, all, cpu_clock, numbers, path};
 use crate::counters::field;
 
 /// The events of all processes of a server so far.
@@ -19,9 +19,8 @@ impl Server {
     /// Reads the events of all its processes. `None` if the server has ended.
     pub fn events(&self) -> Option<ServerEvents> {
         let stats = all();
-        stats.get(&self.main)?;
         let mut events = ServerEvents::default();
-        for process in tree(self.main, &stats) {
+        for process in self.tree(&stats)? {
             let stat = stats[&process];
             let own = cpu_clock(process).unwrap_or((stat.user + stat.system) * self.tick_ns);
             events.cpu_ns += own + (stat.ended_user + stat.ended_system) * self.tick_ns;
@@ -67,7 +66,7 @@ mod tests {
         let mut command = Command::new("sh");
         let mut child =
             command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let server = Server::new(child.id());
+        let server = Server::new(&[child.id()]);
         let before = server.events().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"go\n").unwrap();

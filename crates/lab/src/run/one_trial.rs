@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
-use dyno_protocol::{Job, Work};
+use dyno_protocol::{Job, Server, Work};
 use dyno_record::{ContenderRecord, Run};
 use tempfile::TempDir;
 
@@ -103,9 +103,9 @@ impl Runner<'_> {
             Some(folder) if when.watched => PlanTests::add_to(&mut job, dialect, folder.path())?,
             _ => PlanTests::default(),
         };
-        let started =
-            job.server.as_ref().filter(|_| contender.url.is_none()).and_then(|server| server.process);
-        let traced = self.trace(counts, started, &contender.label);
+        let own = job.server.as_ref().filter(|_| contender.url.is_none());
+        let started = own.map(Server::processes).unwrap_or_default();
+        let traced = self.trace(counts, &started, &contender.label);
         let observer = &mut *self.observer;
         let mut trial = conduct.run_whole(contender, &job, served.as_ref(), |report| match report {
             Report::Begins(test) => {
@@ -114,7 +114,7 @@ impl Runner<'_> {
             Report::Interval(interval) => observer.interval(&interval, run),
         })?;
         drop(traced);
-        trial.server = started.map(|process| Mapped::of(process, SystemTime::UNIX_EPOCH));
+        trial.server = started.first().map(|&process| Mapped::of(process, SystemTime::UNIX_EPOCH));
         self.explain(contender, &mut trial.outcome);
         trial.left.iter().for_each(|left| self.observer.warn(left));
         if let Some(refused) = plans.take_from(&mut trial, dialect) {
@@ -139,11 +139,11 @@ impl Runner<'_> {
     fn trace(
         &mut self,
         counts: Option<(Counter, &Path)>,
-        main: Option<u32>,
+        server: &[u32],
         label: &str,
     ) -> Option<ServerTrace> {
-        let (main, (_, folder)) = main.zip(counts.filter(|(counter, _)| *counter == Counter::Strace))?;
-        match ServerTrace::begin(main, folder) {
+        let (_, folder) = counts.filter(|(counter, _)| *counter == Counter::Strace && !server.is_empty())?;
+        match ServerTrace::begin(server, folder) {
             Ok(trace) => Some(trace),
             Err(error) => {
                 self.observer.warn(&format!("a trial of {label} has no calls of its server: {error:#}"));

@@ -31,6 +31,7 @@ pub fn connection(speaks: Protocol, folders: &Folders, user: &str) -> Server {
         options: Default::default(),
         process: None,
         further: Vec::new(),
+        further_processes: Vec::new(),
     }
 }
 

@@ -187,10 +187,11 @@ impl StoreCluster {
         wanted.as_ref() == Some(&self.what) && contender.cluster == Some(self.shape)
     }
 
-    /// The first node as its clients reach it, with the hosts of the others.
+    /// The first node as its clients reach it, with the hosts and the processes of the others.
     pub fn server(&self) -> Server {
         let further = (1..self.nodes.len()).map(|node| self.address(node).host);
-        Server { further: further.collect(), ..self.address(0) }
+        let further_processes = self.nodes[1..].iter().map(|node| node.child.id()).collect();
+        Server { further: further.collect(), further_processes, ..self.address(0) }
     }
 
     /// Describes how the first of the nodes that have ended did so.

@@ -103,7 +103,7 @@ impl Running {
         };
         let TimeWindow { duration_ns, warm_up_ns } =
             window.unwrap_or(TimeWindow { duration_ns: 0, warm_up_ns: 0 });
-        let gauge = Gauge::open(self.parts.server());
+        let gauge = Gauge::open(&self.parts.server());
         let ready = gauge.prepare();
         let read: Option<Before> = (warm_up_ns == 0).then(|| gauge.before_by(&ready));
         // The order must be there in time, also where the way is long.

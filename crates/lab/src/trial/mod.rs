@@ -22,7 +22,7 @@ use anyhow::Result;
 use dyno_engine::Contender;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
-use dyno_protocol::{Hello, Interval, Job, Sample, Waiting};
+use dyno_protocol::{Hello, Interval, Job, Sample, Server, Waiting};
 use dyno_record::{AgentShare, Answer, FunctionCounts, Others, Placement, Sharing, StatementPlan};
 
 use crate::around::{ActivityMonitor, Readings};
@@ -192,8 +192,9 @@ impl TrialOptions {
         let before = watched.moment();
         let mut running = Running::start(self, &contender.runner.command(), contender, text, job)?;
         let watch = ActivityMonitor::begin(job);
-        let server = job.server.as_ref().and_then(|server| server.process);
-        let waits = running.process().filter(|_| self.watches).map(|runner| WaitWatch::begin(runner, server));
+        let server = job.server.as_ref().map(Server::processes).unwrap_or_default();
+        let waits =
+            running.process().filter(|_| self.watches).map(|runner| WaitWatch::begin(runner, &server));
         running.go_on(&mut on_report);
         let looks = waits.map(WaitWatch::end).unwrap_or_default();
         let by_agents = running.agents.is_some();

@@ -155,6 +155,7 @@ mod tests {
             options,
             process: None,
             further: Vec::new(),
+            further_processes: Vec::new(),
         }
     }
 

@@ -76,12 +76,13 @@ struct WatchedThreads {
 }
 
 impl WaitWatch {
-    /// Begins to look at a runner's process and a server's main process, with all that descend from them.
-    pub fn begin(runner: u32, server: Option<u32>) -> WaitWatch {
+    /// Begins to look at a runner's process and a server's main processes, with all that descend from them.
+    pub fn begin(runner: u32, server: &[u32]) -> WaitWatch {
         let (end, ends) = mpsc::channel::<()>();
         let roots = [(WatchedSide::Runner, runner)].into_iter();
-        let mut threads =
-            WatchedThreads::new(roots.chain(server.map(|server| (WatchedSide::Server, server))).collect());
+        let mut threads = WatchedThreads::new(
+            roots.chain(server.iter().map(|&main| (WatchedSide::Server, main))).collect(),
+        );
         let thread = thread::spawn(move || {
             let mut looks = Vec::new();
             let (mut searched, mut searched_threads) = (Instant::now(), Instant::now());
@@ -178,7 +179,7 @@ mod tests {
         // It works, then waits for its input to end.
         let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; read end";
         let mut child = Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap();
-        let watch = WaitWatch::begin(child.id(), None);
+        let watch = WaitWatch::begin(child.id(), &[]);
         let seen_by = Instant::now() + Duration::from_secs(60);
         let waits = |process: u32| fs::read_to_string(format!("/proc/{process}/wchan")).unwrap();
         while !waits(child.id()).contains("pipe") && Instant::now() < seen_by {

@@ -63,7 +63,7 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
 /// Runs it on an engine.
 fn done_by<E: Engine>(mix: &MixWork, mut engine: E) -> anyhow::Result<Sample> {
     let session = engine.session().unwrap();
-    let clock = Clock::new(None);
+    let clock = Clock::new(&[]);
     let (answer, ends) = (Answer::new(), Vec::new());
     let job = Job::new("toy", "rust", Build::Bundled, "/".into());
     let (mut input, send) = (io::empty(), |_: &Event| Ok(()));

@@ -95,6 +95,8 @@ type Server struct {
 	Options  map[string]string `json:"options"`
 	// Process is the server's main process where it may be looked at, else 0.
 	Process int `json:"process"`
+	// FurtherProcesses is the main processes of all other nodes of a cluster.
+	FurtherProcesses []int `json:"further_processes"`
 	// Further is the hosts of the other nodes of a cluster.
 	Further []string `json:"further"`
 }

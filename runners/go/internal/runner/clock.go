@@ -22,11 +22,11 @@ type clock struct {
 }
 
 func newClock(job *protocol.Job, giver *giver) (*clock, error) {
-	server := 0
+	var server protocol.Server
 	if job.Server != nil {
-		server = job.Server.Process
+		server = *job.Server
 	}
-	gauge, err := openGauge(server)
+	gauge, err := openGauge(server.Process, server.FurtherProcesses...)
 	return &clock{gauge: gauge, giver: giver, slowdown: job.Slowdown}, err
 }
 

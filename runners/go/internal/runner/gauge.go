@@ -14,7 +14,7 @@ const (
 	// gaugeFile is the library that all runners measure with; crates/gauge/include/dyno_gauge.h describes it.
 	gaugeFile = "libdyno_gauge.so"
 	// gaugeVersion is the version of its interface that this program was made for.
-	gaugeVersion = 3
+	gaugeVersion = 4
 )
 
 // cost is dyno_gauge_cost.
@@ -32,8 +32,9 @@ type gauge struct {
 	process, server *cost
 }
 
-// openGauge opens the counters of this process and of a server by its main process, if that is not 0.
-func openGauge(server int) (*gauge, error) {
+// openGauge opens the counters of this process and of a server by its main process, if that is not 0, and those of the
+// other nodes where it is a cluster.
+func openGauge(server int, nodes ...int) (*gauge, error) {
 	file, err := gaugePath()
 	if err != nil {
 		return nil, err
@@ -43,16 +44,23 @@ func openGauge(server int) (*gauge, error) {
 		return nil, fmt.Errorf("cannot load %s, with which runners measure (build it by `cargo build --release -p dyno-gauge`): %w", file, err)
 	}
 	found := map[string]uintptr{}
-	for _, name := range []string{"version", "open", "before", "after", "prepare"} {
+	for _, name := range []string{"version", "open", "before", "after", "prepare", "add_node"} {
 		if found[name], err = purego.Dlsym(library, "dyno_gauge_"+name); err != nil {
 			return nil, fmt.Errorf("%s is not dyno's: %w", file, err)
 		}
-	}
-	if version, _, _ := purego.SyscallN(found["version"]); uint32(version) != gaugeVersion {
-		return nil, fmt.Errorf("%s has version %d of its interface, and this runner is for %d: build both from the same source",
-			file, uint32(version), gaugeVersion)
+		if name != "version" {
+			continue
+		}
+		// Before the other functions: an older library may lack some.
+		if version, _, _ := purego.SyscallN(found[name]); uint32(version) != gaugeVersion {
+			return nil, fmt.Errorf("%s has version %d of its interface, and this runner is for %d: build both from the same source",
+				file, uint32(version), gaugeVersion)
+		}
 	}
 	handle, _, _ := purego.SyscallN(found["open"], uintptr(server))
+	for _, node := range nodes {
+		purego.SyscallN(found["add_node"], handle, uintptr(node))
+	}
 	return &gauge{handle, found["before"], found["after"], found["prepare"], &cost{}, &cost{}}, nil
 }
 

@@ -68,12 +68,12 @@ fn of_server(contender: &Contender) -> Option<String> {
         return None;
     }
     Some(match &contender.url {
-        None if contender.engine.is_server() => format!(
+        None => format!(
             "dyno: without instructions, allocations and heap of the server of {label}: callgrind would have to start the \
              server itself, and simulate all of its processes"
         ),
-        _ => format!(
-            "dyno: without counts of the server of {label}: dyno follows the processes of private SQL servers only"
+        Some(_) => format!(
+            "dyno: without counts of the server of {label}: dyno follows the processes of private servers only"
         ),
     })
 }

@@ -27,13 +27,13 @@ pub(in crate::run) struct ServerTrace {
 }
 
 impl ServerTrace {
-    /// Begins to list the calls of a server, by its main process, in a folder; returns when all its threads are followed.
+    /// Begins to list the calls of a server, by its main processes, in a folder; returns when all its threads are followed.
     ///
     /// # Errors
     /// strace must not follow them, with what it said.
-    pub fn begin(main: u32, folder: &Path) -> Result<ServerTrace> {
-        let mut processes = descendants(main);
-        processes.push(main.cast_signed());
+    pub fn begin(mains: &[u32], folder: &Path) -> Result<ServerTrace> {
+        let whole = |&main: &u32| descendants(main).into_iter().chain([main.cast_signed()]);
+        let processes: Vec<i32> = mains.iter().flat_map(whole).collect();
         let errors = folder.join("strace.log");
         let log = fs::File::create(&errors).with_context(|| format!("cannot make {}", errors.display()))?;
         let program = strace::program(&file(folder));

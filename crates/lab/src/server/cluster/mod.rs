@@ -150,7 +150,8 @@ impl Cluster {
 
     /// The database of a trial on it, as its clients reach it.
     pub fn connection(&self, scratch: &str) -> ScratchServer {
-        let first = self.servers[0].connection(scratch);
+        let mut first = self.servers[0].connection(scratch);
+        first.server.further_processes = self.servers[1..].iter().map(PrivateServer::process).collect();
         let Some(ClusterShape { reach: Reach::Any, .. }) = self.shape else { return first };
         let further = self.servers[1..].iter().map(|server| server.connection(scratch).server.host);
         let catch_up = self.servers[0].cluster_start().map_or(&[][..], |start| &start.catch_up);

@@ -44,6 +44,7 @@ impl StoreCluster {
             options,
             process: Some(self.nodes[node].child.id()),
             further: Vec::new(),
+            further_processes: Vec::new(),
         }
     }
 

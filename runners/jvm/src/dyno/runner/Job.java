@@ -39,10 +39,11 @@ public record Job(
     /** The statements that make the trial's database and remove it, and the database of the connection for them. */
     public record Maintenance(String database, List<Listed> before, List<Listed> after) {}
 
-    /** Where a server is reached. `port`, `password` and `database` may be null; `process` is its main one, or 0. */
+    /** Where a server is reached. `port`, `password` and `database` may be null; `process` is its main one, or 0, and
+     *  `nodes` are those of all other nodes of a cluster. */
     public record Server(
             String host, Integer port, String user, String password, String database, Map<String, String> options,
-            int process) {
+            int process, List<Integer> nodes) {
         /** Without the password. */
         @Override
         public String toString() {
@@ -95,7 +96,7 @@ public record Job(
         }
         return new Server(
                 found.text("host"), found.small("port", null), found.text("user"), found.text("password", null),
-                found.text("database", null), options, found.small("process", 0));
+                found.text("database", null), options, found.small("process", 0), found.numbers("further_processes"));
     }
 
     private static Maintenance maintenance(Record found) {

@@ -129,6 +129,16 @@ public final class Record {
         });
     }
 
+    /** A list of whole numbers, which may be absent: then it is empty. */
+    public List<Integer> numbers(String name) {
+        return list(either(name, List.class, List.of()), value -> {
+            if (value instanceof Number found) {
+                return found.intValue();
+            }
+            throw unreadable("a value of another kind in `" + name + "`");
+        });
+    }
+
     /** A list whose items are whole numbers or objects. */
     public <T> List<T> mixed(String name, Function<Integer, T> number, Function<Record, T> object) {
         return list(need(name, List.class), value ->

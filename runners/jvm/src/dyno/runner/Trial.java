@@ -32,7 +32,7 @@ final class Trial {
         Driver driver = Drivers.find(job);
         try {
             Events.send("hello", hello(driver.open()));
-            Clock clock = new Clock(job.server() == null ? 0 : job.server().process(), job.slowdown());
+            Clock clock = new Clock(job.server(), job.slowdown());
             for (Job.Test test : job.tests()) {
                 current = test.id();
                 // The process that reads this may be busy for a moment, perhaps on the same processor: so it is sent

@@ -1,5 +1,6 @@
 package dyno.runner.measure;
 
+import dyno.runner.Job;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -27,9 +28,12 @@ public final class Clock {
         void run() throws Exception;
     }
 
-    /** `server` is the main process of a server whose counters may be read, or 0. */
-    public Clock(int server, double slowdown) {
-        this.gauge = Native.dyno_gauge_open(server);
+    /** `server` may be null; the counters of its processes are read. */
+    public Clock(Job.Server server, double slowdown) {
+        this.gauge = Native.dyno_gauge_open(server == null ? 0 : server.process());
+        if (server != null) {
+            server.nodes().forEach(node -> Native.dyno_gauge_add_node(gauge, node));
+        }
         this.slowdown = slowdown;
         // The first calls of functions take longer than later ones: they are not to be those beside the clock.
         for (int turn = 0; turn < 20; turn++) {

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 public final class Native {
     private static final String FILE = "libdyno_gauge.so";
     /** The version of the library's interface that this code is written for. */
-    private static final int VERSION = 3;
+    private static final int VERSION = 4;
     /** Of prctl(2): how much the kernel may delay the end of a sleep of this thread. */
     private static final int PR_SET_TIMERSLACK = 29;
     /** Of statx(2), whose record is laid out the same on every machine: mode at 28, size at 40, blocks at 48. */
@@ -44,6 +44,8 @@ public final class Native {
     static native int dyno_gauge_version();
 
     static native long dyno_gauge_open(int server);
+
+    static native void dyno_gauge_add_node(long gauge, int server);
 
     static native void dyno_gauge_prepare(long gauge);
 
