@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::{Build, InForce, Secret, Setting};
-use dyno_record::{ClusterShape, Neutralised, Safety, Tuning};
+use dyno_record::{ClusterShape, Neutralised, Reach, Safety, Tuning};
 use dyno_suite::TableForm;
 
 use super::engine::{Engine, NamedBuild};
@@ -153,6 +153,14 @@ impl Contender {
     pub fn safety(&self, in_force: &[InForce]) -> Option<Safety> {
         let variant = self.variant.as_ref().map(|variant| variant.name.as_str());
         limited(self.engine.safety(in_force, variant, nodes(self.cluster)), self.file_system)
+    }
+
+    /// True if a read may return what was replaced before it began: by its settings, or because clients write at every node
+    /// of its cluster and a node applies later what others committed.
+    pub fn has_stale_reads(&self) -> bool {
+        let lags = || self.engine.cluster().is_some_and(|cluster| cluster.lags(&self.settings));
+        let is_dealt = self.cluster.is_some_and(|shape| shape.reach == Reach::Any);
+        self.engine.has_stale_reads(&self.settings) || (is_dealt && lags())
     }
 
     /// True if its data are encrypted, by the engine or by the file system.

@@ -201,8 +201,8 @@ impl Engine {
         self.harness || self.volatile.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
     }
 
-    /// True if with these settings a read may return what was replaced before it began.
-    pub fn has_stale_reads(&self, asked: &[Setting]) -> bool {
+    /// True if with these settings a read may return what was replaced before it began, wherever it is made.
+    pub(super) fn has_stale_reads(&self, asked: &[Setting]) -> bool {
         self.stale.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
     }
 

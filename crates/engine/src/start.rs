@@ -42,6 +42,9 @@ pub struct Start {
     /// The arguments that replace a setting's `name=value`.
     #[serde(default)]
     instead: BTreeMap<String, String>,
+    /// Settings that would put another configuration, data folder, cluster or log in the place of dyno's: they are refused.
+    #[serde(default)]
+    own: Vec<String>,
     /// Settings that only a session can set.
     #[serde(default)]
     sessions: Vec<String>,
@@ -173,7 +176,7 @@ impl Start {
         if let Some(cluster) = &self.cluster {
             cluster.check()?;
         }
-        let mut names = self.sessions.iter().chain(&self.shaping);
+        let mut names = self.sessions.iter().chain(&self.shaping).chain(&self.own);
         match names.find(|name| !is_name(name)) {
             Some(name) => bail!("[server]: '{name}' cannot be the name of a setting"),
             None => Ok(()),

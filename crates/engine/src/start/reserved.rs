@@ -16,8 +16,13 @@ impl Start {
     /// # Errors
     /// The setting is such a one.
     pub(crate) fn refuse_own(&self, setting: &Setting) -> Result<()> {
-        let settings = self.start.iter().position(|argument| argument == SETTINGS).unwrap_or(0);
         let name = normal(&setting.name);
+        ensure!(
+            !self.own.contains(&name),
+            "dyno gives the server its own {}, so it can be no setting: leave it out",
+            setting.name
+        );
+        let settings = self.start.iter().position(|argument| argument == SETTINGS).unwrap_or(0);
         let mut arguments = self.start.iter().enumerate();
         let own = arguments.find(|(place, argument)| {
             (*place > settings || argument.contains('{')) && option(argument).is_some_and(|own| own == name)
@@ -68,12 +73,17 @@ mod tests {
         for (engine, setting) in [
             ("etcd", "listen_client_urls=http://0.0.0.0:2379"),
             ("etcd", "Data_Dir=/tmp/x"),
+            ("etcd", "config_file=/tmp/x"),
+            ("rqlite", "join=10.0.0.1:4002"),
             ("mariadb", "socket=/tmp/x"),
             ("mariadb", "skip_networking=0"),
             ("mysql", "mysqlx=ON"),
             ("postgres", "listen_addresses=*"),
             ("postgres", "unix_socket_directories=/tmp"),
+            ("postgres", "data_directory=/tmp/x"),
+            ("postgres-replica", "primary_conninfo=host=10.0.0.1"),
             ("galera", "wsrep_provider=/tmp/x.so"),
+            ("galera", "wsrep_new_cluster=ON"),
         ] {
             let refusal = refusal(&registry, engine, setting);
             assert!(refusal.is_some_and(|text| text.contains("leave it out")), "{engine}, {setting}");

@@ -164,7 +164,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         language: contender.driver.language.clone(),
         per_commit: contender.per_commit,
         processes: contender.processes,
-        stale_reads: contender.engine.has_stale_reads(&contender.settings),
+        stale_reads: contender.has_stale_reads(),
         cluster: contender.cluster,
         lacks: plan.lacks(contender),
         build: contender.build.clone(),
