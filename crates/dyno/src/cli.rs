@@ -236,7 +236,7 @@ pub struct ListArgs {
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// The folder whose file system to look at [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
+    #[arg(long, value_parser = values::folder())]
     pub dir: Option<PathBuf>,
     /// The format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
@@ -268,7 +268,7 @@ pub struct ConformanceArgs {
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
     /// The folder for databases [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
+    #[arg(long, value_parser = values::folder())]
     pub dir: Option<PathBuf>,
 }
 

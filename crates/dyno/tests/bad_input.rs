@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
-use crate::common::{Place, Result, read_json, repository, wait_for};
+use crate::common::{Place, Result, read_json, repository};
 
 /// A suite of one test, whose keys are written as they stand here.
 fn suite(name: &str, title: &str, statements: &str) -> String {
@@ -71,24 +70,12 @@ fn a_template_that_doubles_a_text_is_given_up() {
     }
 }
 
-/// Starts dyno, waits for a file below `data/`, sends a signal, and gives what dyno came to.
-fn interrupted(place: &Place, arguments: &str, file: &str, signal: Signal) -> Result {
-    let dyno = place.start(arguments);
-    let data = place.path("data");
-    wait_for(file, 30, || {
-        let folders = fs::read_dir(&data).unwrap().flatten();
-        folders.map(|folder| folder.path().join(file)).any(|file| file.exists())
-    });
-    kill(Pid::from_raw(dyno.id() as i32), signal).unwrap();
-    dyno.wait_with_output().unwrap().into()
-}
-
 #[test]
 fn a_signal_is_heard_while_a_template_loops() {
     for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
         let place = Place::new();
         place.write("loops.toml", &suite("loops", "Loops", LOOPS));
-        let result = interrupted(&place, "run ./loops.toml --trials 1 --quiet", "lock", signal);
+        let result = place.interrupted("run ./loops.toml --trials 1 --quiet", "lock", signal);
         result.exits(code).says("interrupted before the first trial").without_panic();
         place.assert_clean();
         assert!(!place.path("results").exists());
@@ -99,7 +86,7 @@ fn a_signal_is_heard_while_a_template_loops() {
 fn a_signal_is_heard_while_inputs_are_written() {
     let place = Place::new();
     let arguments = "run kv --n 20M --with sqlite/c --only insert-int --trials 1";
-    let result = interrupted(&place, arguments, "inputs/data/intkey.keys", Signal::SIGINT);
+    let result = place.interrupted(arguments, "inputs/data/intkey.keys", Signal::SIGINT);
     result.exits(130).says("The inputs of this run take").says("interrupted before the first trial");
     place.assert_clean();
 }

@@ -1,5 +1,7 @@
 //! `dyno calibrate` with a real engine beside slower copies of itself, and later runs that quote what it found.
 
+use nix::sys::signal::Signal;
+
 use crate::common::Place;
 
 #[test]
@@ -91,4 +93,12 @@ fn too_few_blocks_with_copies_are_not_taken_for_no_copies() {
     assert!(!result.stdout.contains("ran under other names"), "{}", result.stdout);
     let run = dyno_record::load(&place.path("two.jsonl")).unwrap();
     assert_eq!(run.contenders.iter().filter(|one| one.label.starts_with("sqlite@/")).count(), 3);
+}
+
+#[test]
+fn a_signal_before_the_first_trial_leaves_no_copy_of_a_library() {
+    let place = Place::new();
+    let calibrate = "calibrate --with sqlite:memory --only 1 --trials 7 --copies 20 --quiet";
+    place.interrupted(calibrate, "lock", Signal::SIGTERM).exits(143).without_panic();
+    place.assert_clean();
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::common::Place;
@@ -43,6 +44,20 @@ fn an_order_that_rests_on_the_environment_is_exposed_and_a_real_one_survives() {
     // They are no points of a history.
     place.dyno("show").exits(2).says("but those of `dyno challenge`");
     place.dyno("history").exits(2).says("their conditions were changed: 4");
+    place.assert_clean();
+}
+
+#[test]
+fn a_signal_before_the_first_changed_run_leaves_no_folder() {
+    let place = Place::with_runner("true");
+    place.plant_simulated("steady", "1");
+    place.plant_simulated("slower", "1.5");
+    let with = "--with sqlite/steady,sqlite/slower --only 2 --trials 9 --seed 3";
+    place.dyno(&format!("run speedtest --scale 0.01 {with} --quiet -o run.jsonl")).exits(0);
+    place
+        .interrupted("challenge run.jsonl --trust --quiet", "lock", Signal::SIGTERM)
+        .exits(143)
+        .without_panic();
     place.assert_clean();
 }
 
@@ -109,8 +124,8 @@ fn a_changed_run_that_fails_leaves_what_became_of_the_claims_before() {
     place.plant_spinning("slower", "4");
     let with = "--with sqlite/steady,sqlite/slower --only 2 --trials 7 --seed 3 --no-warm-up --quiet";
     place.dyno(&format!("run speedtest --scale 0.01 {with} -o run.jsonl")).exits(0);
-    // The second changed run gets the first `--dir`, which is a file.
-    let dirs = format!("--dir {} --dir {}", place.path("run.jsonl").display(), place.path("data").display());
+    // The second changed run gets the first `--dir`, in which nothing can be made.
+    let dirs = format!("--dir /proc --dir {}", place.path("data").display());
     let challenge = format!("challenge run.jsonl --runs 2 --trials 6 --trust --quiet --format json {dirs}");
     let ended = place.dyno(&challenge).exits(4).without_panic();
     assert_eq!(ended.json()["changed"].as_array().unwrap().len(), 1);

@@ -59,6 +59,11 @@ impl Home {
     pub fn suites(&self) -> PathBuf {
         self.root.join("suites")
     }
+
+    /// True if a word is the name of one of dyno's own suites.
+    pub fn has_suite(&self, word: &str) -> bool {
+        !word.contains('/') && self.suites().join(format!("{word}.toml")).is_file()
+    }
 }
 
 /// The folder for the user's data: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's folder is that of the

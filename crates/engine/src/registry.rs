@@ -24,6 +24,13 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The suite that measures an engine first, if a word is the name of one or begins as a contender's with it.
+    pub fn suite_for(&self, word: &str) -> Option<&'static str> {
+        let name = word.split([':', '@', '/', ',']).next()?;
+        let engine = self.engines.iter().find(|engine| engine.name == name)?;
+        Some(if engine.dialect == "kv" { "kv" } else { "speedtest" })
+    }
+
     /// Reads `engines/*.toml` and `runners/*/runner.toml`.
     pub fn load(home: &Home) -> Result<Registry> {
         let mut engines = Vec::new();

@@ -37,7 +37,21 @@ pub struct WakeGuard {
 impl Interrupts {
     /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal ends the process at once. A signal that was ignored
     /// when dyno started stays ignored, as `nohup` and shells ask for work in the background.
+    ///
+    /// All calls in a process return the same: a signal between two runs of one command ends the second.
+    ///
+    /// # Errors
+    /// The signals cannot be caught.
     pub fn listen() -> Result<Interrupts> {
+        static HEARD: Mutex<Option<Interrupts>> = Mutex::new(None);
+        let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.is_none() {
+            *heard = Some(Interrupts::catch()?);
+        }
+        Ok(heard.clone().unwrap_or_default())
+    }
+
+    fn catch() -> Result<Interrupts> {
         let interrupts = Interrupts::default();
         let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
         let mut signals = Signals::new(caught).context("cannot listen for signals")?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::values::folder;
 use super::{OutputFormat, RepeatArgs};
 
 /// Arguments of `dyno causes`.
@@ -19,7 +20,7 @@ pub struct CausesArgs {
     #[arg(long, value_name = "TESTS")]
     pub only: Option<String>,
     /// The folder for databases, on the file system whose cost to explain [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
+    #[arg(long, value_parser = folder())]
     pub dir: Option<PathBuf>,
     /// The run file of the experiment [default: results/TIME-SUITE.jsonl]
     #[arg(long, short, value_name = "FILE")]

@@ -2,11 +2,12 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use dyno_engine::may_hold_password;
+use dyno_engine::{Home, Registry, may_hold_password};
 
 use super::{Cli, defaults};
 use crate::terminal;
@@ -52,6 +53,12 @@ fn refuse(mut error: clap::Error) -> ExitCode {
         // That a negative number be passed behind `--`, where it would be taken for a name of something else.
         error.remove(ContextKind::Suggested);
     }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(tip) = meant(word)
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     if error.use_stderr() {
         terminal::say(error.render().to_string().trim_end());
     } else {
@@ -59,6 +66,16 @@ fn refuse(mut error: clap::Error) -> ExitCode {
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG))
+}
+
+/// The command that was meant by a word in its place that names a suite or a contender.
+fn meant(word: &str) -> Option<String> {
+    let home = Home::find().ok()?;
+    if home.has_suite(word) || (word.ends_with(".toml") && Path::new(word).is_file()) {
+        return Some(format!("`dyno run {word}` runs that suite"));
+    }
+    let registry = Registry::load(&home).ok()?;
+    registry.suite_for(word).map(|suite| format!("`dyno run {suite} --with {word}` measures it"))
 }
 
 /// The position of an argument whose address may hold a password, in a place where no address belongs.

@@ -7,7 +7,7 @@ use clap::Args;
 use dyno_record::{MadeBy, Target};
 use dyno_verdict::GateLimit;
 
-use super::values::{Caches, SharingArg, caches, delay, duration, seconds, share, size, target};
+use super::values::{Caches, SharingArg, caches, delay, duration, folder, seconds, share, size, target};
 use super::{RepeatArgs, ShowOptions, TextFormat};
 
 /// The headings of the help.
@@ -170,7 +170,7 @@ impl RunArgs {
 #[command(next_help_heading = PLACE)]
 pub struct PlaceArgs {
     /// The folder for databases, on the file system to measure [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
+    #[arg(long, value_parser = folder())]
     pub dir: Option<PathBuf>,
     /// The run file [default: results/TIME-SUITE.jsonl]
     #[arg(long, short, value_name = "FILE")]
@@ -264,7 +264,7 @@ pub struct ChallengeArgs {
     pub runs: u32,
     /// A folder for databases; with several, as --dir A --dir B, the changed runs take turns: they may be on different
     /// file systems [default: $TMPDIR, else /var/tmp]
-    #[arg(long)]
+    #[arg(long, value_parser = folder())]
     pub dir: Vec<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]

@@ -1,8 +1,12 @@
 //! Values of the command line: durations, sizes, shares. Error messages quote the value that is wrong.
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use dyno_record::{Sharing, Target};
 
 /// The way in which runner and private server share the CPUs, as `--placement` names it.
@@ -57,6 +61,16 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 /// Reads `64MiB`, `1GiB`, `4096`: bytes, in powers of 1024.
 pub fn size(text: &str) -> Result<u64, String> {
     dyno_suite::parse_size(text)
+}
+
+/// Reads the name of a folder that is there.
+pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match fs::metadata(&path) {
+        Ok(found) if found.is_dir() => Ok(path),
+        Ok(_) => Err("it is no folder".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err("there is no such folder".to_owned()),
+        Err(error) => Err(format!("it cannot be looked at: {error}")),
+    })
 }
 
 /// The caches of a run's contenders.

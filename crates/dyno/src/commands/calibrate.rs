@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, Registry};
 use dyno_lab::machine::keep_calibration;
 use dyno_lab::scratch::{Scratch, default_parent};
+use dyno_launch::Interrupts;
 use dyno_record::{CALIBRATION_SCHEMA, FoundSlower, KnownOffsets, MachineCalibration, Run};
 use dyno_show::calibration;
 use dyno_verdict::statistics::MIN_BLOCKS;
@@ -53,7 +54,9 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
     };
     let mut request = typed(&run, RunStep { size: None, delay }, &Home::find()?, &registry).input()?;
     let originals = std::mem::take(&mut request.contenders);
-    let scratch = Scratch::create(&default_parent())?;
+    // The folder is there before the run is.
+    Interrupts::listen()?;
+    let scratch = Scratch::create(&run.place.dir.clone().unwrap_or_else(default_parent))?;
     for original in originals {
         let slowed = SLOWDOWNS.map(|share| format!("{},slowdown={share}", original.label));
         let copied = (1..=copies).filter_map(|number| original.library().map(|library| (number, library)));

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use dyno_engine::{Home, Registry};
 use dyno_lab::server;
+use dyno_launch::Interrupts;
 
 use super::outcome::{Exit, print};
 use crate::cli::EnginesCommand;
@@ -13,7 +14,12 @@ pub fn execute(command: &EnginesCommand) -> Result<Exit> {
     let folder = server::engines_folder()
         .context("there is no folder for installations: neither HOME nor XDG_DATA_HOME is set")?;
     let servers = Registry::load(&Home::find()?)?.servers();
-    let installation = server::install(name, &folder, &servers)?;
+    let interrupts = Interrupts::listen()?;
+    let installed = server::install(name, &folder, &servers, &interrupts);
+    let installation = match (installed, interrupts.signal()) {
+        (Err(_), Some(signal)) => return Ok(Exit::Signal(signal)),
+        (installed, _) => installed?,
+    };
     print(&format!(
         "{} {} is installed; measure it as {name}\n",
         installation.engine.title, installation.version

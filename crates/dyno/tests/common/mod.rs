@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use dyno_engine::{Home, Registry};
 use dyno_lab::server::Installation;
 use dyno_protocol::Build;
-use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
+use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -202,6 +203,17 @@ impl Place {
         let mut command = self.command();
         command.args(arguments.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
+    }
+
+    /// Starts dyno, waits for a file in a folder of its own below `data/`, and sends a signal.
+    pub fn interrupted(&self, arguments: &str, file: &str, signal: Signal) -> Result {
+        let dyno = self.start(arguments);
+        wait_for(file, 30, || {
+            let folders = fs::read_dir(self.data()).unwrap().flatten();
+            folders.map(|folder| folder.path().join(file)).any(|file| file.exists())
+        });
+        kill(Pid::from_raw(dyno.id().cast_signed()), signal).unwrap();
+        dyno.wait_with_output().unwrap().into()
     }
 
     /// The page of run files.

@@ -12,19 +12,20 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
 use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
+use dyno_launch::Interrupts;
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
 use crate::common::server::open_folder;
-use crate::common::{SharedMemory, installation, processes_with, wait_for};
+use crate::common::{Place, Result, SharedMemory, installation, processes_with, wait_for};
 use holder::Holder;
 
 const NOBODY: u32 = 65534;
@@ -357,17 +358,41 @@ fn a_server_is_paused_at_once_and_a_dead_one_gets_no_signal() {
     }
 }
 
+/// The program in the place of Maven waits for a signal, as Maven does for a slow network.
+#[test]
+fn a_signal_ends_an_installation_and_leaves_nothing() {
+    let place = Place::new();
+    let (programs, home) = (place.path("programs"), place.path("home"));
+    fs::create_dir(&programs).unwrap();
+    let maven = place.write("programs/mvn", "#!/bin/sh\ntouch asked\nexec sleep 977\n");
+    fs::set_permissions(&maven, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = place.command();
+    command.args(["engines", "install", "postgres@18"]).env("PATH", path).env("XDG_DATA_HOME", &home);
+    let dyno = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("Maven", 30, || place.path("asked").exists() && !processes_with("sleep\0977").is_empty());
+    kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGTERM).unwrap();
+    Result::from(dyno.wait_with_output().unwrap()).exits(143).without_panic();
+    assert!(processes_with("sleep\0977").is_empty(), "the program still runs");
+    let folders = fs::read_dir(home.join("dyno")).unwrap().flatten();
+    let left: Vec<PathBuf> = folders
+        .flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten())
+        .map(|entry| entry.path())
+        .collect();
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
 #[test]
 #[ignore = "fetches from the network by Maven"]
 fn a_newer_postgresql_is_installed_without_root() {
     let engines = open_folder();
     let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
-    let installation = install("postgres@18", engines.path(), &servers).unwrap();
+    let installation = install("postgres@18", engines.path(), &servers, &Interrupts::default()).unwrap();
     assert!(installation.version.starts_with("18."), "{installation:?}");
     let names: Vec<_> = fs::read_dir(engines.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["postgres@18"]);
     assert_eq!(
-        install("postgres@18", engines.path(), &servers).unwrap(),
+        install("postgres@18", engines.path(), &servers, &Interrupts::default()).unwrap(),
         installation,
         "it was not left as it is"
     );

@@ -7,26 +7,37 @@
 
 use std::env;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::ServerEngine;
+use dyno_launch::Interrupts;
 use dyno_needs as needs;
 use dyno_protocol::Build;
 
 use super::installation::Installation;
-use super::process::tail;
+use super::process::{self, tail_of};
 use crate::scratch::Scratch;
+
+/// The time limit for a program, whose download may be slow.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Installs a version of an engine, as `postgres@18` (the newest of 18) or `postgres@18.1`, within a
 /// folder of installations, where it gets a folder of that name. One that is there is left as it is.
 ///
 /// # Errors
-/// The engine is not to be had this way, Maven or a program to unpack with is missing, or there is no
-/// such version for this machine; each with what to do.
-pub fn install(name: &str, engines: &Path, servers: &[ServerEngine]) -> Result<Installation> {
+/// The engine is not to be had this way, Maven or a program to unpack with is missing, there is no
+/// such version for this machine, each with what to do; or a signal came.
+pub fn install(
+    name: &str,
+    engines: &Path,
+    servers: &[ServerEngine],
+    interrupts: &Interrupts,
+) -> Result<Installation> {
     let place = engines.join(name);
     let (engine, version) = name.split_once('@').with_context(|| wanted(name))?;
     let engine = servers.iter().find(|known| known.name == engine).with_context(|| wanted(name))?;
@@ -40,12 +51,14 @@ pub fn install(name: &str, engines: &Path, servers: &[ServerEngine]) -> Result<I
     let range = range(version).with_context(|| wanted(name))?;
     let make = || format!("cannot make a folder in {}", engines.display());
     fs::create_dir_all(engines).with_context(make)?;
-    let scratch = Scratch::create(engines).with_context(make)?;
+    let scratch = Scratch::create_or(engines, "XDG_DATA_HOME names another folder").with_context(make)?;
     let work = scratch.trial()?;
-    let package = fetch(package, &range, work.path()).with_context(|| format!("cannot fetch {name}"))?;
+    let programs = Programs { work: work.path(), interrupts };
+    let package = programs.fetch(package, &range).with_context(|| format!("cannot fetch {name}"))?;
     let new = work.path().join("new");
     fs::create_dir(&new)?;
-    run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
+    programs
+        .run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
         .with_context(|| format!("cannot unpack the package, which takes {}", xz()))?;
     // Before it gets its name, it has shown that it runs here.
     Installation::find(engine, &Build::Path(new.clone()))?;
@@ -57,26 +70,55 @@ fn wanted(name: &str) -> String {
     format!("`{name}` cannot be installed; what can is postgres@18 and other versions of PostgreSQL")
 }
 
-/// Fetches the archive that the package of some versions carries for this machine.
-fn fetch(package: &str, range: &str, work: &Path) -> Result<PathBuf> {
-    let architecture = match env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64v8",
-        other => bail!("the portable binaries are not made for {other}"),
-    };
-    let project = work.join("pom.xml");
-    let (group, artifact) = package.split_once(':').context("the package has no group")?;
-    fs::write(&project, pom(group, &format!("{artifact}-{architecture}"), range))?;
-    let unpacked = work.join("package");
-    let mut maven = Command::new("mvn");
-    maven.args(["--batch-mode", "--quiet", "dependency:unpack-dependencies", "--file"]).arg(&project);
-    maven.arg(format!("-DoutputDirectory={}", unpacked.display()));
-    run(&mut maven)?;
-    let files = fs::read_dir(&unpacked).context("Maven has unpacked nothing")?.flatten();
-    let mut files = files.map(|file| file.path());
-    files
-        .find(|path| path.extension().is_some_and(|e| e == "txz"))
-        .context("the package has no archive in it")
+/// The user's programs, which a signal ends.
+struct Programs<'a> {
+    /// A folder for what they make.
+    work: &'a Path,
+    interrupts: &'a Interrupts,
+}
+
+impl Programs<'_> {
+    /// Fetches the archive that the package of some versions carries for this machine.
+    fn fetch(&self, package: &str, range: &str) -> Result<PathBuf> {
+        let architecture = match env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64v8",
+            other => bail!("the portable binaries are not made for {other}"),
+        };
+        let project = self.work.join("pom.xml");
+        let (group, artifact) = package.split_once(':').context("the package has no group")?;
+        fs::write(&project, pom(group, &format!("{artifact}-{architecture}"), range))?;
+        let unpacked = self.work.join("package");
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "dependency:unpack-dependencies", "--file"]).arg(&project);
+        maven.arg(format!("-DoutputDirectory={}", unpacked.display()));
+        self.run(&mut maven)?;
+        let files = fs::read_dir(&unpacked).context("Maven has unpacked nothing")?.flatten();
+        let mut files = files.map(|file| file.path());
+        files
+            .find(|path| path.extension().is_some_and(|e| e == "txz"))
+            .context("the package has no archive in it")
+    }
+
+    /// Runs a program to its end, or to the first signal.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = self.work.join("output");
+        command.stdin(Stdio::null()).process_group(0);
+        let is_missing = |error: &anyhow::Error| {
+            error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == ErrorKind::NotFound)
+        };
+        let status = match process::run(command, &output, PATIENCE, self.interrupts) {
+            Err(error) if is_missing(&error) => {
+                bail!("this needs the program {program}{}", needs::advice(&program))
+            }
+            status => status?,
+        };
+        if !status.success() {
+            bail!("{program} failed; it said:\n{}", tail_of(&output));
+        }
+        Ok(())
+    }
 }
 
 /// A Maven project whose one dependency is the package.
@@ -119,21 +161,6 @@ fn xz() -> String {
     needs::of("xz").map(|need| need.to_string()).unwrap_or_default()
 }
 
-/// Runs a program of the user's.
-fn run(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = match command.output() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("this needs the program {program}{}", needs::advice(&program))
-        }
-        output => output.with_context(|| format!("cannot run {program}"))?,
-    };
-    if !output.status.success() {
-        bail!("{program} failed; it said:\n{}", tail(&[output.stdout, output.stderr].concat()));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use dyno_engine::{Home, Registry};
@@ -154,7 +181,8 @@ mod tests {
     fn what_cannot_be_installed_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
-        let message = |name| install(name, folder.path(), &servers).unwrap_err().to_string();
+        let message =
+            |name| install(name, folder.path(), &servers, &Interrupts::default()).unwrap_err().to_string();
         assert!(message("mysql@9").contains("scripts/install-mysql.sh"));
         for name in ["postgres", "postgres@new", "sqlite@3", "mariadb@11"] {
             assert!(message(name).contains("postgres@18"), "{name}");

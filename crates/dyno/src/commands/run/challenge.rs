@@ -10,6 +10,7 @@ use dyno_engine::{Home, Registry};
 use dyno_lab::machine::allowed_cpus;
 use dyno_lab::run::{can_fix_addresses, circumstances, under};
 use dyno_lab::scratch::{Scratch, default_parent};
+use dyno_launch::Interrupts;
 use dyno_record::{Circumstances, Run, cpu_list};
 use dyno_show::challenge::{ChangedRun, render};
 use dyno_verdict::{Challenge, Verdict, challenge, judge};
@@ -56,6 +57,8 @@ pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     } else {
         Vec::new()
     };
+    // The folder of a changed run is there before the run is.
+    Interrupts::listen()?;
     let (runs, verdicts) = (Vec::new(), Vec::new());
     let mut challenger = Challenger { arguments, home, registry, claims, cpus, runs, verdicts };
     let ended = challenger.repeat_all();

@@ -1,9 +1,9 @@
 //! The suite of a command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use dyno_engine::{Home, is_address};
+use dyno_engine::{Home, Registry, is_address};
 use dyno_nearest as nearest;
 
 /// A path if it looks like one, else a suite of dyno's own.
@@ -11,19 +11,22 @@ pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
     if is_address(name) {
         bail!("a suite is a name or a file of this machine, and not a URL");
     }
+    if home.has_suite(name) {
+        return Ok(home.suites().join(format!("{name}.toml")));
+    }
+    let is_file = name.ends_with(".toml") || Path::new(name).exists();
+    if !is_file && let Some(suite) = Registry::load(home)?.suite_for(name) {
+        bail!("{name} is no suite but a contender: `dyno run {suite} --with {name}` measures it");
+    }
     if dyno_suite::is_path(name) {
         return Ok(PathBuf::from(name));
     }
-    let path = home.suites().join(format!("{name}.toml"));
-    if !path.is_file() {
-        let names = suite_names(home);
-        let names = names.iter().map(String::as_str);
-        bail!(
-            "{} (a file is named by its path, as ./{name}.toml)",
-            nearest::unknown("there is no suite", name, "there are", names)
-        );
-    }
-    Ok(path)
+    let names = suite_names(home);
+    let names = names.iter().map(String::as_str);
+    bail!(
+        "{} (a file is named by its path, as ./{name}.toml)",
+        nearest::unknown("there is no suite", name, "there are", names)
+    )
 }
 
 /// The names of dyno's own suites.
