@@ -43,8 +43,8 @@ class Gauge:
     """The counters, ready to be read."""
 
     def __init__(self, server: list[int], programs: Path | None = None) -> None:
-        """`server` is its main processes, several of a cluster; `programs` the folder of dyno's own program, where it is not the
-        runner's argument."""
+        """`server` is its main processes, several of a cluster; `programs` the folder of dyno's own program,
+        where it is not the runner's argument."""
         functions = library(programs)
         self._server = Cost()
         self._handle = ctypes.c_void_p(functions.dyno_gauge_open(server[0] if server else 0))

@@ -205,7 +205,7 @@ impl Place {
         command.spawn().unwrap()
     }
 
-    /// Starts dyno, waits for a file in a folder of its own below `data/`, and sends a signal.
+    /// Starts dyno, waits until a folder in `data/` has a file of this name, and sends dyno a signal.
     pub fn interrupted(&self, arguments: &str, file: &str, signal: Signal) -> Result {
         let dyno = self.start(arguments);
         wait_for(file, 30, || {
