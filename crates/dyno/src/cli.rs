@@ -79,7 +79,7 @@ Exit codes:
        prove --command: your program lost a commit, acknowledged none, failed or did not end
   2    the command line, a suite, a contender or a file is wrong; dyno ran nothing
   3    something failed, an answer was wrong, rows were rejected, or dyno refused a run file; dyno
-       did the rest and shows it
+       did the rest and shows the results
   4    dyno could not do the work: no space, no permission, no runner
   5    compare, run --gate: too few trials, or too much noise, to decide whether something is slower
   130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";

@@ -57,7 +57,7 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let result = place.dyno(&run).exits(0).without_panic();
     let result =
         result.prints("p99.9").prints("the null runner shows").prints("cache_size=-4096").prints("~");
-    let result = result.prints("cache 4.00 MiB").prints("settle: what insert-int, insert-blob put off");
+    let result = result.prints("cache 4.00 MiB").prints("settle: work that insert-int, insert-blob deferred");
     assert!(!result.stdout.contains("wrong"), "{}", result.stdout);
     let record = crate::common::read_json(&place.path("run.json"));
     let verdict = place.dyno("show run.json --format json").exits(0).json();
@@ -67,7 +67,7 @@ fn a_store_keeps_what_it_is_given_in_every_configuration() {
     let settled = csv.lines().filter(|line| line.contains(",139200,")).count();
     assert_eq!((settled, csv.contains("settled_share")), (5, true), "{csv}");
     let page = place.dyno("show run.json --format markdown").exits(0);
-    page.prints("What was put off until settle").prints("times the input");
+    page.prints("Deferred work (settle)").prints("times the input");
     let trials = record["trials"].as_array().unwrap();
     let samples = trials.iter().flat_map(|trial| trial["samples"].as_array().unwrap());
     let cut = samples.filter(|sample| sample["extrapolated_to"] == 600).count();
@@ -165,7 +165,7 @@ fn a_mean_over_a_store_with_another_cache_is_no_price_of_safety() {
     let place = Place::new();
     let run = "run kv --n 100 --only insert-int,select-int --with lmdb,redb --trials 1 --no-warm-up --quiet";
     let shown = place.dyno(run).exits(0).without_panic();
-    let shown = shown.prints("‡ has a cache of another size than lmdb: this ratio is no rank");
+    let shown = shown.prints("‡ has a cache of another size than lmdb: dyno does not rank the two");
     assert!(!shown.stdout.contains("safer or less safe"), "{}", shown.stdout);
     place.assert_clean();
 }

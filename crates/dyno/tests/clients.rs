@@ -192,7 +192,7 @@ fn what_goes_on_beside_the_clients_is_reported_second_by_second() {
     let run = place
         .dyno(&format!("run bank {small} --quiet --with {with} -o run.jsonl --report run.html"))
         .exits(0);
-    run.without_panic().prints("transfer: beside the clients").prints("disk busy");
+    run.without_panic().prints("transfer: during the test").prints("disk busy");
     let record = read_json(&place.path("run.jsonl"));
     let has_pressure = std::path::Path::new("/proc/pressure/io").exists();
     for (label, sample) in samples(&record, "transfer").iter().filter(|(label, _)| label != "null") {

@@ -37,7 +37,7 @@ pub fn render(calibration: &Calibration) -> String {
          contenders fits into that time. A draw of more blocks than were measured repeats some of them, and calls equals \
          different more often than a run of as many new blocks: calibrate for longer before you rely on such a share.",
         "Equals are the contender and its equal copy. The first line is about one table, of all blocks; the shares are \
-         about the draws, each a table of its own, so they may call equals different where that one does not: a draw may \
+         about the draws, each a separate table, so they may call equals different where that one does not: a draw may \
          repeat a stretch in which one of the two was slowed. Where the table of all blocks calls the equal copy \
          different, the draws have it as it was; elsewhere either of the two may be the slower one in a stretch. \
          Anywhere: in one test of the table or in the mean. A slower copy is found where the table says slower of the \

@@ -233,7 +233,7 @@ impl Target for Sqlite {
     fn reasons(&self, table: &Table, existing: Existing) -> Vec<String> {
         let mut reasons = match self.is_fresh {
             true => vec![
-                format!("{} is new: it is built beside its place without journal, then moved there", escaped(&self.place)),
+                format!("{} is new: it is built in the same folder without journal, then moved to its place", escaped(&self.place)),
                 match self.safety {
                     Safety::PowerLoss => "the file is synced before it is moved and the folder after: a power cut leaves nothing or all".into(),
                     _ => "nothing is synced, as --safety asks".to_owned(),
@@ -249,7 +249,7 @@ impl Target for Sqlite {
                 "dyno parses the rows on all processors and writes the pages of the database itself, without SQLite"
             }
             true => {
-                "nothing hangs on the table that rows must be held against: dyno parses them on all processors and writes pages of their records to a file beside the database, from which SQLite moves the records to the table"
+                "the table has nothing that rows must be checked against: dyno parses them on all processors and writes pages of their records to a file in the folder of the database, from which SQLite moves the records to the table"
             }
             false if self.is_fresh => {
                 "SQLite inserts the rows, since it must check the primary key and standard input cannot be read again; INSERT … SELECT from a virtual table needs no call for each row"

@@ -32,7 +32,7 @@ pub fn in_words(prepared: &PreparedWork, test: &Test) -> Vec<String> {
         }
         Work::KvDelete { store, .. } => format!("delete {count} {}", keys(store)),
         Work::KvSettle { .. } => {
-            "do what writes have put off, and wait until all is on the device".to_owned()
+            "do the work that writes have deferred, and wait until all is on the device".to_owned()
         }
         Work::Statements { .. } | Work::Reopen {} | Work::Scan { .. } | Work::Mix(_) => test.shows.clone(),
     };

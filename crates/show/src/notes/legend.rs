@@ -140,7 +140,7 @@ fn figures(verdict: &Verdict) -> String {
         0 | 1 => median.to_owned(),
         _ => format!(
             "{median} A ratio compares times with {}: {ratio}. It is formed within blocks, so it may differ from that of two \
-             medians. Its 95 % interval follows where there is room.",
+             medians. Its 95% interval follows where there is room.",
             verdict.label(verdict.baseline)
         ),
     }

@@ -20,8 +20,8 @@ pub fn marks(verdict: &Verdict) -> Vec<String> {
     lines.extend(unequal_mark(verdict));
     if verdict.views.overheads.iter().any(|overhead| !overhead.same_level) {
         lines.push(
-            "‡ over one without encryption that is safer or less safe: there is none that is equally safe, so a part of the \
-             price is that of safety"
+            "‡ over one without encryption that is safer or less safe: none is equally safe, so a part of the price is \
+             that of safety"
                 .to_owned(),
         );
     }
@@ -81,7 +81,10 @@ fn unequal_mark(verdict: &Verdict) -> Option<String> {
     let is_price = prices.iter().any(|(differs, _)| *differs);
     let said: Vec<String> =
         prices.into_iter().chain(others).filter(|(differs, _)| *differs).map(|(_, words)| words).collect();
-    let rest = if is_price { "this ratio is a price, and no rank" } else { "this ratio is no rank" };
+    let rest = match is_price {
+        true => "the ratio shows a price, and dyno does not rank the two",
+        false => "dyno does not rank the two",
+    };
     (!marked.is_empty()).then(|| format!("‡ {}: {rest}", said.join(", or ")))
 }
 
@@ -140,7 +143,7 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
     let mut lines: Vec<String> = counts(verdict).into_iter().collect();
     if cells().any(|cell| cell.figures.extrapolated) {
         lines.push(
-            "~ dyno timed only the first operations, each with a commit of its own, and multiplied: this flatters a \
+            "~ dyno timed only the first operations, each with its own commit, and multiplied: this flatters a \
              store that slows down as it grows"
                 .to_owned(),
         );

@@ -68,7 +68,7 @@ fn within(verdict: &Verdict, ranking: &LevelRanking) -> String {
 
 /// The order that the means of a class's contenders show.
 fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
-    let over = format!("by the geometric mean over {}", counted(ranking.tests, "test"));
+    let over = over(ranking.tests);
     let has_interval = |rank: &Rank| rank.ratio.is_some_and(|ratio| ratio.interval.is_some());
     if !ranking.ranks.iter().any(has_interval) {
         return "no order is shown: there are too few trials".to_owned();
@@ -110,12 +110,11 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
     let baseline = verdict.label(verdict.baseline);
-    let over = format!("by the geometric mean over {}", counted(summary.tests, "test"));
+    let over = over(summary.tests);
     let price = match summary.difference? {
-        Difference::Faster | Difference::Slower => format!(
-            "It takes {} the time of {baseline}, {over}: that is a price, and no rank",
-            ratio_with_interval(&mean),
-        ),
+        Difference::Faster | Difference::Slower => {
+            format!("It takes {} the time of {baseline}, {over}", ratio_with_interval(&mean))
+        }
         Difference::None(NoDifference::TooFewSamples) => {
             format!("Its trials are too few to compare its time with that of {baseline}")
         }
@@ -128,14 +127,22 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
         }
     };
     Some(format!(
-        "{} has no equal here, so dyno does not rank it ({}). {price}.",
+        "dyno does not rank {}: no other contender here is in its class ({}). {price}.",
         verdict.contenders[contender].label,
         uncapitalized(&class(&ranking.class)),
     ))
 }
 
+/// What a comparison of contenders rests on: the mean over its tests, or its only one.
+fn over(tests: usize) -> String {
+    match tests {
+        1 => "in the one test that counts".to_owned(),
+        _ => format!("by the geometric mean over {}", counted(tests, "test")),
+    }
+}
+
 fn interval(ratio: &Ratio) -> String {
-    ratio.interval.map_or(String::new(), |interval| format!(" (95 % interval {})", bounds(interval)))
+    ratio.interval.map_or(String::new(), |interval| format!(" (95% interval {})", bounds(interval)))
 }
 
 fn or(names: &[&str]) -> String {

@@ -157,7 +157,7 @@ fn figure(comparison: &Comparison, verdict: &Verdict) -> Option<Figure> {
                 words::counted(slower, "figure")
             ),
             "The median of this run over the median of the older one, or where a rate was sought the older rate over this one; \
-             further to the right is slower. The intervals hold for all comparisons together with 95 % confidence.",
+             further to the right is slower. The intervals hold for all comparisons together with 95% confidence.",
             rows.len(),
             &charts::ratios(rows, false),
         )

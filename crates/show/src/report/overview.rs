@@ -157,7 +157,7 @@ fn figure(verdict: &Verdict) -> Option<Figure> {
         ),
         &format!(
             "Geometric mean of the times of {}, compared with the least of the contenders that are equally safe and commit as \
-             much at a time, with its 95 % interval. Not shown to be slower by more than {}, once all comparisons of the \
+             much at a time, with its 95% interval. Not shown to be slower by more than {}, once all comparisons of the \
              table are counted: ≈ where the interval excludes it, ? where the trials do not decide. A mean mixes unlike tests, so \
              look at each of them below. dyno ranks none across safety levels or commit sizes.",
             words::counted(tests, "test"),

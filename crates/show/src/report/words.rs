@@ -28,7 +28,7 @@ pub(crate) fn that(class: &Class) -> String {
         (Level::None, ..) => "may lose all data in a crash",
     };
     let commit = class.commits.map(|commits| match commits {
-        Commits::Each(1) => "commit each operation by itself".to_owned(),
+        Commits::Each(1) => "commit after each operation".to_owned(),
         Commits::Each(operations) => format!("commit {} operations at a time", whole(operations)),
         Commits::Whole => "commit a whole test at once".to_owned(),
     });

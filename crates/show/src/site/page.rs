@@ -84,7 +84,7 @@ pub(super) fn render(cohorts: &[Cohort], runs: &[SiteRun]) -> Result<String> {
     let (refused, listed): (Vec<&SiteRun>, Vec<&SiteRun>) =
         runs.iter().partition(|run| !run.refused.is_empty());
     let page = SiteIndex {
-        title: "Runs of dyno",
+        title: "Benchmark runs",
         dyno: env!("CARGO_PKG_VERSION"),
         runs: listed.len(),
         machines: self::machines(machines.len()),
@@ -140,12 +140,21 @@ fn section<'a>(place: usize, cohort: &'a Cohort, runs: &'a [SiteRun]) -> CohortT
 fn agreement(row: &CohortRow) -> String {
     let CohortRow { faster, slower, compared, prices, .. } = *row;
     match (faster, slower, compared) {
-        (_, _, 0) if prices > 0 => "not equals: a price, and no rank".into(),
+        (_, _, 0) if prices > 0 => "not ranked (‡)".into(),
         (_, _, 0) => "too few trials to compare them".into(),
         (0, 0, _) => format!("no difference shown on {}", machines(compared)),
-        (_, 0, _) => format!("faster on {faster} of {}, slower on none", machines(compared)),
-        (0, ..) => format!("slower on {slower} of {}, faster on none", machines(compared)),
+        (_, 0, _) => one_way("faster", faster, compared),
+        (0, ..) => one_way("slower", slower, compared),
         _ => format!("faster on {faster} and slower on {slower} of {}", machines(compared)),
+    }
+}
+
+/// The number of machines that show the same difference, where none shows the opposite.
+fn one_way(how: &str, shown: usize, compared: usize) -> String {
+    match compared.saturating_sub(shown) {
+        0 if compared == 1 => format!("{how} on the one machine compared"),
+        0 => format!("{how} on all {}", machines(compared)),
+        _ => format!("{how} on {shown} of {}, no difference shown on the rest", machines(compared)),
     }
 }
 

@@ -61,7 +61,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &AgainstWords
          changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
          chance among all comparisons of the table.{}",
         if counted.iter().any(|(against, _)| !against.same_level) {
-            " ‡ marks contenders that are safer or less safe: their bars show the price of safety, and are no rank."
+            " ‡ marks contenders that are safer or less safe: their bars show the price of safety and rank nothing."
         } else {
             ""
         }
@@ -73,7 +73,7 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &AgainstWords
         choices: Vec::new(),
         figure: Figure::new(
             format!("{compared}. {}", spoken.join("; ")),
-            "Change of time in percent, with its 95 % interval; to the left is faster.",
+            "Change of time in percent, with its 95% interval; to the left is faster.",
             counted.len(),
             &charts::ratios(lines.collect(), true),
         ),

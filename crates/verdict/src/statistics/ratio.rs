@@ -41,13 +41,13 @@ pub enum NoDifference {
     #[error("there are too few trials for an interval")]
     TooFewSamples,
     /// The interval of the ratio includes one, and differences beyond the margin.
-    #[error("the 95 % interval of the ratio includes 1.00")]
+    #[error("the 95% interval of the ratio includes 1.00")]
     WithinInterval,
     /// The interval excludes one, which among all comparisons of the table may be chance.
     #[error("among all comparisons of the table it may be chance")]
     WithinTable,
     /// No difference is shown, and the interval excludes those beyond the margin.
-    #[error("the 95 % interval of the ratio excludes differences beyond the margin")]
+    #[error("the 95% interval of the ratio excludes differences beyond the margin")]
     Close,
     /// The medians are closer than what the harness itself costs for the same work.
     #[error("the difference is smaller than what measuring costs")]

@@ -161,7 +161,7 @@ impl Target for Postgres {
     fn reasons(&self, _table: &Table, _existing: Existing) -> Vec<String> {
         let many = match self.connections {
             1 => "a table that is made in the same transaction is loaded WITH FREEZE: no row need be written again later, and a failure leaves nothing".to_owned(),
-            count => format!("{count} connections fill a new table, since the server splits and converts the rows of each on a processor of its own; it is renamed when it is whole, and that commit syncs all"),
+            count => format!("{count} connections fill a new table, since the server splits and converts the rows of each on its own processor; it is renamed when it is whole, and that commit syncs all"),
         };
         vec![
             "COPY: one statement for all rows, whose fields go as the text that they are in the file".into(),

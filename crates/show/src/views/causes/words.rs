@@ -49,7 +49,7 @@ pub fn share(found: &SuspectShare) -> String {
             Some(interval) => format!("the interval is {}%", range(interval)),
             None => "too few blocks have all four trials".to_owned(),
         };
-        return format!("{subject}: cannot be told; {width}.");
+        return format!("{subject}: cannot be determined; {width}.");
     };
     let percents = percents(value, interval);
     match found.explains {

@@ -14,7 +14,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
 fn view(verdict: &Verdict, debt: &Debt) -> View {
     View {
         anchor: format!("put-off-{}", debt.test),
-        title: format!("What was put off until {}", debt.test),
+        title: format!("Deferred work ({})", debt.test),
         text: format!(
             "An engine may leave work for later: it keeps pairs in memory and in a log, and merges tables, moves its log or \
              syncs when it must. The test {} has each engine do all of that. You see how long the writes before it took ({}), how \
@@ -24,7 +24,7 @@ fn view(verdict: &Verdict, debt: &Debt) -> View {
         ),
         choices: Vec::new(),
         figure: Figure::none(),
-        details: "What was put off",
+        details: "Deferred work",
         header: ["", "contender"].into_iter().chain(table::COLUMNS).map(String::from).collect(),
         rows: debt.lines.iter().map(|line| table::row(verdict, debt, line)).collect(),
         notes: Vec::new(),

@@ -18,7 +18,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
 }
 
 fn table(verdict: &Verdict, debt: &Debt) -> Grid {
-    let about = format!("{}: what {} put off", debt.test, debt.writes.join(", "));
+    let about = format!("{}: work that {} deferred", debt.test, debt.writes.join(", "));
     let header = ["", &about].into_iter().chain(COLUMNS).map(String::from).collect();
     Grid { header, rows: debt.lines.iter().map(|line| row(verdict, debt, line)).collect() }
 }

@@ -54,7 +54,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         choices: Vec::new(),
         figure: Figure::new(
             format!("Time compared with no encryption. {}", spoken.join("; ")),
-            "More time than without encryption, with its 95 % interval; further to the left is faster.",
+            "More time than without encryption, with its 95% interval; further to the left is faster.",
             rows.len(),
             &charts::ratios(rows, true),
         ),

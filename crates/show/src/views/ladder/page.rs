@@ -26,7 +26,7 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     vec![View {
         anchor: "ladder".into(),
         title: "The ladder".into(),
-        text: "Each rung changes one thing of another rung and is measured beside it. Its bar goes from the rate of that \
+        text: "Each rung changes one thing of another rung and is measured in the same blocks. Its bar goes from the rate of that \
                rung to its own; the figure at the right is the gain. ‡ marks a rung that is safer or less safe than the rung \
                it changes: it pays for safety, or buys speed with it. ≈ marks what is close: the interval of the \
                gain excludes changes beyond the run's margin. ? marks what the trials do not show: the interval includes 1.00, \

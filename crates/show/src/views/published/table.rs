@@ -20,7 +20,8 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
         let is_said = verdict.views.ladders.is_empty();
         return is_said.then(|| NONE_PUBLISHED.to_owned()).into_iter().collect();
     };
-    let about = "Seconds: today's beside the published ones, which are of other hardware and other versions.";
+    let about =
+        "Seconds: this run's figures and the published ones, which are of other hardware and other versions.";
     vec![format!(
         "{}\n\n{}\n\n{}",
         wrapped(about, "", "  "),

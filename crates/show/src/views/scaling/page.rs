@@ -56,7 +56,7 @@ fn view(verdict: &Verdict, found: &Scaling) -> View {
                 found.parameter
             ),
             &format!(
-                "{figure}, with its 95 % interval, over {}. Both axes are logarithmic.",
+                "{figure}, with its 95% interval, over {}. Both axes are logarithmic.",
                 found.parameter
             ),
             panels.len().div_ceil(2) * 11,

@@ -27,7 +27,7 @@ fn view(verdict: &Verdict, sustained: &Sustained) -> View {
         figure: Figure::new(
             format!("The rates of all trials, of each contender. {}", words::sentence(verdict, sustained)),
             "Operations that arrive in a second: further to the right is more. Filled: trials in which the target held. \
-             Hollow: trials in which it did not. The line is the rate sustained with its 95 % interval.",
+             Hollow: trials in which it did not. The line is the rate sustained with its 95% interval.",
             lines,
             // Charts of samples hold durations: here how far apart arrivals are.
             &charts::samples(rows, Some(1)),

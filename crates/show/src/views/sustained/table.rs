@@ -10,7 +10,7 @@ use crate::table_options::TableOptions;
 use crate::{units, wrapped};
 
 /// The headers of the columns after the contender.
-pub const COLUMNS: [&str; 6] = ["survives", "sustained", "95 %", "held", "closed", "of closed"];
+pub const COLUMNS: [&str; 6] = ["survives", "sustained", "95%", "held", "closed", "of closed"];
 
 /// A sentence and a table for each test whose rate was sought.
 pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {

@@ -124,7 +124,7 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
         "In each trial operations arrived at a rate of their own, and each was timed from when it arrived. At the rate \
          sustained the target holds in half of the trials. It holds in a trial where no more operations were late than it \
          allows, those that were never done among them, and no backlog grew; the interval is where this rate is with a \
-         probability of 95 %."
+         probability of 95%."
             .to_owned(),
     ];
     for test in sustained {

@@ -23,12 +23,12 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         anchor: "seconds".into(),
         title: "Second by second".into(),
         text: "How much was done in each second of each trial. A database that works evenly has bars of one height. Where \
-               one stops to write out what it has put off, its users wait."
+               one stops to write out deferred work, its users wait."
             .into(),
         choices: series.iter().map(|series| series.name.clone()).collect(),
         figure: Figure::new(
             "Operations in each second of every trial, of each contender. The table below has the figures.".into(),
-            "Each row has a scale of its own, whose top is the contender's best second. Gaps part the trials. Dark: a second \
+            "Each row has its own scale, whose top is the contender's best second. Gaps part the trials. Dark: a second \
              with less than a tenth of the usual. The line below the bars is the disk, the darker the busier; dots \
              on it are checkpoints, compactions and flushes, where the engine reports them.",
             longest,

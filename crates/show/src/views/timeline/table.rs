@@ -29,7 +29,7 @@ pub fn tables(verdict: &Verdict, _options: TableOptions) -> Vec<String> {
     let beside = |timeline: &Timeline| {
         let rows: Vec<Vec<String>> =
             timeline.lines.iter().filter_map(|line| surroundings(verdict, "", line)).collect();
-        let header = [String::new(), format!("{}: beside the clients", timeline.test)];
+        let header = [String::new(), format!("{}: during the test", timeline.test)];
         (!rows.is_empty()).then(|| {
             plain(&Grid { header: header.into_iter().chain(BESIDE.map(String::from)).collect(), rows })
         })

@@ -36,7 +36,7 @@ pub fn second(second: &Second) -> String {
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut lines = verdict.views.timelines.iter().flat_map(|timeline| &timeline.lines);
     let is_known = lines.any(|line| line.surroundings.is_some());
-    let note = "Beside the clients: for which share of the seconds the disk was at work, one process of the machine or more waited \
+    let note = "During the test: for which share of the seconds the disk was at work, one process of the machine or more waited \
                 for I/O, all of them did, and one or more waited for a CPU or for memory (the kernel's PSI, in which all \
                 processes count); and how often the engine did what it reports.";
     is_known.then(|| note.to_owned()).into_iter().collect()
