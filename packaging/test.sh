@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the packages: the archive and the .deb each in a root folder that holds it and the C library, and nothing else
-# (no shell, no toolchain, no clone), the wheel in a new environment of Python, and the installation.
+# Tests the packages. It unpacks the archive and the .deb each into a root folder that otherwise holds only the C library
+# (no shell, no toolchain, no clone), installs the wheel into a new environment of Python, and tests the installation.
 #
 #   packaging/test.sh ARCHIVE DEB WHEEL
 #
