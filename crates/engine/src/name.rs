@@ -45,7 +45,7 @@ pub fn take_apart<'a>(text: &'a str, is_driver: impl Fn(&str, &str) -> bool) -> 
     };
     if profile.is_some_and(|profile| profile.contains('@')) {
         bail!(
-            "a build stands before the profile, as engine@build:profile; a server that runs already is named by --url"
+            "a build goes before the profile, as engine@build:profile; a server that runs already is named by --url"
         );
     }
     let (engine, build, driver) = match head.split_once('@') {

@@ -123,7 +123,9 @@ pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
     match column.kind {
         Kind::Integer { .. } => format!("every value is a whole number, as \"{value}\" on line {line}"),
         Kind::Real => format!("every value is a number; line {line} has \"{value}\""),
-        _ => format!("line {line} has \"{value}\", which is a text, or no number that prints as it stands"),
+        _ => {
+            format!("line {line} has \"{value}\", which is a text, or a number that would print differently")
+        }
     }
 }
 

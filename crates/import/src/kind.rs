@@ -52,7 +52,7 @@ impl Kind {
     /// The requirement on a value, for people.
     pub fn wants(self) -> String {
         match self {
-            Kind::INTEGER => "is no INTEGER that is printed as it stands here".into(),
+            Kind::INTEGER => "is no INTEGER that prints as it is written here".into(),
             Kind::Integer { min, max } => format!("is no integer from {min} to {max}"),
             Kind::Real => "is no REAL that is the same number when printed".into(),
             Kind::Real32 => "is no number that four bytes hold without rounding".into(),

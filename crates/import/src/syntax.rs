@@ -119,7 +119,7 @@ impl Flaw {
             Flaw::KeyTwice => "has a key twice, and the table takes one value",
             Flaw::None => "is whole",
             Flaw::Behind => {
-                "has text behind a closing quote. --escape names the character that stands before a quote within a \
+                "has text behind a closing quote. --escape names the character that precedes a quote within a \
                  field, --quote another quote, and --no-quotes takes quotes as ordinary letters"
             }
             Flaw::Backslash => {

@@ -175,7 +175,7 @@ fn a_preview_says_which_value_decided_each_type() {
     let said = import(&place, "t.csv --into a.db --dry-run").exits(0).stdout.clone();
     for wanted in [
         "-- id INTEGER: every value is a whole number, as \"0\" on line 2",
-        "-- code TEXT: line 200002 has \"007\", which is a text, or no number that prints as it stands",
+        "-- code TEXT: line 200002 has \"007\", which is a text, or a number that would print differently",
         "-- none TEXT: no value was seen",
         "-- Delimiter ',' (by the file's name;",
         "-- row: 0 | 0 | \n-- row: 1 | 1 | \n-- row: 2 | 2 | \n",

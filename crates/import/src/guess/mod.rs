@@ -174,7 +174,7 @@ fn question(divisions: &[&Division]) -> String {
     let is_behind = divisions.iter().any(|division| !division.fits_first);
     let skip = if is_behind { ", and --skip 1 if the first line is no record" } else { "" };
     format!(
-        "it is not clear what stands between the fields: {}. Say --delimiter CHARACTER{skip}",
+        "it is not clear what separates the fields: {}. Say --delimiter CHARACTER{skip}",
         reported.collect::<Vec<_>>().join("; ")
     )
 }

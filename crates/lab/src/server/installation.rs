@@ -183,7 +183,7 @@ fn examine(wanted: Wanted, server: &Path, own: &Libraries) -> Result<Installatio
 
 fn beside(places: &[PathBuf], names: &[String]) -> Result<PathBuf> {
     let mut paths = places.iter().flat_map(|place| names.iter().map(|name| place.join(name)));
-    paths.find(|path| is_program(path)).with_context(|| format!("has no {} beside it", names[0]))
+    paths.find(|path| is_program(path)).with_context(|| format!("has no {} next to it", names[0]))
 }
 
 fn is_program(path: &Path) -> bool {

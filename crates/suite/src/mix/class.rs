@@ -146,7 +146,7 @@ impl ClassReader<'_> {
             "{}: a pause is longer than 0 s, and an hour at most",
             place()
         );
-        ensure!(self.open.is_none(), "{}: a pause stands in no `for each`", place());
+        ensure!(self.open.is_none(), "{}: a pause cannot be in a `for each`", place());
         self.pauses.push(Pause { before: self.statements.len(), nanoseconds: (seconds * 1e9) as u64 });
         Ok(())
     }
@@ -174,7 +174,7 @@ impl ClassReader<'_> {
         let parameters = names.iter().map(|name| self.parameter(name)).collect::<Result<Vec<_>>>();
         self.open = None;
         let tail = sql[found.end..].to_owned();
-        ensure!(pieces(&tail).1.is_empty(), "{place}: no parameter stands behind the rows");
+        ensure!(pieces(&tail).1.is_empty(), "{place}: no parameter may follow the rows");
         Ok((&sql[..found.start], Rows { list: list.to_owned(), text, parameters: parameters?, tail }))
     }
 
@@ -186,7 +186,7 @@ impl ClassReader<'_> {
         let in_read = does == StoreDoes::Put && self.class.transaction == Some(Purpose::Read);
         ensure!(!in_read, "{}: a transaction that reads puts nothing", self.place(&store));
         let in_write = does == StoreDoes::Range && self.class.transaction.is_some();
-        ensure!(!in_write, "{}: a RANGE stands by itself, and not in a transaction", self.place(&store));
+        ensure!(!in_write, "{}: a RANGE cannot be part of a transaction", self.place(&store));
         self.store = Some(store);
         Ok(does)
     }

@@ -83,7 +83,7 @@ pub(super) fn check(values: &[(String, Source)], lists: &[(String, Items)]) -> R
     let mut in_items = lists.iter().flat_map(|(_, items)| &items.columns);
     ensure!(
         !in_items.any(|(_, source)| matches!(source, Source::Latest(..))),
-        "`latest` stands in [test.values]"
+        "`latest` belongs in [test.values]"
     );
     for (place, source) in values {
         let Source::Latest(name, _) = source else { continue };
