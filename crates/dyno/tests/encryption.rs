@@ -50,7 +50,7 @@ fn what_encrypts_is_proved_and_what_does_not_is_the_control() {
     let result = place.dyno(&format!("{SMALL} --only open,1-2 --with {contenders} --notes"));
     let result = result.exits(0).without_panic();
     let result = result.prints("more time than unencrypted").prints("kdf_iter=256000");
-    result.prints("Plain: sqlite:plain: the marker planted in its data stands in dyno.db, dyno.db-journal");
+    result.prints("Plain: sqlite:plain: the marker planted in its data is in dyno.db, dyno.db-journal");
     let run = read_json(&place.path("run.json"));
     encrypted.iter().for_each(|label| assert_proved(&run, label));
     // A cipher's page is as large as any, and the record says which cipher it was.
@@ -125,8 +125,7 @@ fn a_library_that_only_says_that_it_encrypts_leaves_the_ranking() {
     let label = format!("sqlite@{}:encrypted", liar(&place).display());
     let contenders = format!("sqlite:plain,{label},sqlite@mc:encrypted");
     let result = place.dyno(&format!("{SMALL} --only 1-2 --with {contenders}")).exits(3).without_panic();
-    let result =
-        result.prints("not encrypted").prints("Not encrypted: ").prints("the marker stands in dyno.db");
+    let result = result.prints("not encrypted").prints("Not encrypted: ").prints("the marker is in dyno.db");
     result.prints("opened without a key, it gave the marked rows");
     let run = read_json(&place.path("run.json"));
     assert_proved(&run, "sqlite@mc:encrypted");

@@ -145,7 +145,9 @@ fn a_runner_with_one_patience_for_all_gets_no_class_with_its_own() {
     let known = std::fs::read_to_string(&description).unwrap();
     std::fs::write(&description, known.replace("class_patience = true\n", "")).unwrap();
     let refused = place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(2);
-    refused.says("class read of test mix has a `patience` of its own, and the runner sqlite of sqlite:wal has one for all");
+    refused.says(
+        "class read of test mix has its own `patience`, and the runner sqlite of sqlite:wal has one for all",
+    );
     place.write("own.toml", &suite("count = 8", READ));
     place.dyno(&format!("run ./own.toml --with sqlite:wal {RUN}")).exits(0);
 }

@@ -91,7 +91,7 @@ fn check_patience(suite: &Suite, selection: &[Selection], contender: &Contender)
     for (test, _) in chosen {
         if let Some(class) = test.classes.iter().find(|class| class.patience.is_some()) {
             bail!(
-                "class {} of test {} has a `patience` of its own, and the runner {} of {} has one for all classes: leave the \
+                "class {} of test {} has its own `patience`, and the runner {} of {} has one for all classes: leave the \
                  contender out, or state `class_patience = true` in its runner.toml if it keeps `patience_ns` of a class",
                 class.name.get_ref(),
                 test.id,

@@ -34,7 +34,7 @@ impl PrivateMount {
         let memory = folder.join("memory");
         fs::create_dir(&memory).with_context(|| format!("cannot make {}", memory.display()))?;
         unshare(CloneFlags::CLONE_NEWNS).context(
-            "the system keeps dyno from making mounts of its own, as containers do; --privileged allows it",
+            "the system keeps dyno from making private mounts, as containers do; --privileged allows it",
         )?;
         let none: Option<&str> = None;
         let own = MsFlags::MS_REC | MsFlags::MS_PRIVATE;

@@ -37,7 +37,7 @@ fn hyper_threads(cpu: &Cpu) -> Option<Check> {
         ),
         (true, None) => Check::note(subject, "on", "CPUs of one core slow each other"),
         // A guest sees the threads that the host shows, which need not be true.
-        (false, _) => Check::good(subject, "none seen: every CPU shows as a core of its own"),
+        (false, _) => Check::good(subject, "none seen: every CPU shows as a separate core"),
     })
 }
 

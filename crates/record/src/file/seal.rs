@@ -54,7 +54,7 @@ impl Display for Seals {
             Seals::Broken { line, how } => match how {
                 Break::Changed => write!(f, "is not as dyno wrote it: line {line} was changed"),
                 Break::Removed => write!(f, "is not as dyno wrote it: a line is missing before line {line}"),
-                Break::Moved => write!(f, "is not as dyno wrote it: line {line} stands in another place"),
+                Break::Moved => write!(f, "is not as dyno wrote it: line {line} is in another place"),
                 Break::Cut => write!(f, "was cut off: line {line} has no end and is left out"),
             },
         }

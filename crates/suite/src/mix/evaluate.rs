@@ -76,7 +76,7 @@ impl WrittenMix<'_> {
         let count = self.number("count", &self.test.count)?.filter(|&count| count > 0.0);
         ensure!(
             duration.is_some() != count.is_some(),
-            "{} and `count`: a mix has one of both, more than 0",
+            "{} and `count`: a mix has one of the two, more than 0",
             self.at("duration")
         );
         let lasts = duration.map(|duration_ns| TimeWindow { duration_ns, warm_up_ns });
@@ -94,7 +94,7 @@ impl WrittenMix<'_> {
         let think = self.seconds("think", &self.test.think)?.filter(|&think| think > 0);
         ensure!(
             think.is_none() || !has_rate,
-            "{} and `rate`: operations that arrive at a rate do not wait for a client to think; take one of both",
+            "{} and `rate`: operations that arrive at a rate do not wait for a client to think; use only one of them",
             self.at("think")
         );
         Ok(think)

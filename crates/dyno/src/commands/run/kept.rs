@@ -22,7 +22,7 @@ pub fn check(contender: &Contender) -> Result<()> {
     );
     ensure!(
         contender.file_system.is_none(),
-        "--keep keeps no database on a file system that dyno makes for the run, as that of {label}: leave one of both out"
+        "--keep keeps no database on a file system that dyno makes for the run, as that of {label}: leave one of the two out"
     );
     ensure!(
         !contender.encrypts() || contender.url.is_some() || !contender.key.as_ref().is_some_and(key::is_made),

@@ -15,21 +15,21 @@ pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Res
     );
     ensure!(
         !arguments.latency,
-        "--sustain and --latency: each trial has a rate of its own; take one of both"
+        "--sustain and --latency: each trial has a different rate; use only one of them"
     );
     let selection = select(suite, arguments.only.as_deref())?;
     let mut is_there = false;
     let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| *chosen != Selection::Left);
     for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
         let mix = suite.mix(test, parameters)?;
-        ensure!(mix.rate.is_none(), "--sustain seeks the rate that --rate would say: take one of both");
+        ensure!(mix.rate.is_none(), "--sustain seeks the rate that --rate states: use only one of them");
         ensure!(
             mix.think_ns.is_none(),
-            "--sustain and --think: operations that arrive at a rate do not wait for a client to think; take one of both"
+            "--sustain and --think: operations that arrive at a rate do not wait for a client to think; use only one of them"
         );
         ensure!(
             mix.session.is_none(),
-            "--sustain and --sessions: the rate that is sought is of clients that stay connected; take one of both"
+            "--sustain and --sessions: the rate that is sought is of clients that stay connected; use only one of them"
         );
         ensure!(
             mix.lasts.is_some(),

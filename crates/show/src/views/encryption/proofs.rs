@@ -44,8 +44,8 @@ fn trouble(trouble: &EncryptionTrouble) -> String {
         EncryptionTrouble::NoMarker => {
             "the marker is in none of its files, though nothing is encrypted".to_owned()
         }
-        EncryptionTrouble::Marker { files } => format!("the marker stands in {}", files.join(", ")),
-        EncryptionTrouble::Key { files } => format!("the key stands in {}", files.join(", ")),
+        EncryptionTrouble::Marker { files } => format!("the marker is in {}", files.join(", ")),
+        EncryptionTrouble::Key { files } => format!("the key is in {}", files.join(", ")),
         EncryptionTrouble::NoData => "it has no file of data to search".to_owned(),
         EncryptionTrouble::LowEntropy { bits, least } => format!(
             "its files have {bits:.2} bits of entropy a byte, and encrypted ones have {least} or more"
@@ -72,7 +72,7 @@ fn sentence(found: &Searched, contender: &ContenderRecord, proof: &EncryptionPro
     let bytes = units::bytes(proof.bytes as f64);
     if !proof.encrypts {
         return format!(
-            "Plain: {label}: the marker planted in its data stands in {}, of {} files with {bytes}: the check works.",
+            "Plain: {label}: the marker planted in its data is in {}, of {} files with {bytes}: the check works.",
             proof.marker_in.join(", "),
             proof.files
         );
@@ -91,7 +91,7 @@ fn sentence(found: &Searched, contender: &ContenderRecord, proof: &EncryptionPro
         (true, None) => String::new(),
     };
     format!(
-        "Encrypted: {label}: the marker planted in its data, and the key, stand in none of {} files with \
+        "Encrypted: {label}: the marker planted in its data, and the key, are in none of {} files with \
          {bytes}{entropy}{refused}{cipher}.",
         proof.files
     )
