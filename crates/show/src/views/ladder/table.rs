@@ -80,7 +80,7 @@ fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
     let mut lines: Vec<String> = verdict.about.suite.file.iter().map(imported).collect();
     lines.push(
         "Rows a second are those of the median time. A gain says how many times as fast a rung is as the rung whose \
-         number stands under 'over', with its 95% interval."
+         number is in the column 'over', with its 95% interval."
             .to_owned(),
     );
     lines.extend(notes::no_difference(
