@@ -107,12 +107,14 @@ check: lint
 TRIES ?= 10000
 # Seconds for each fuzz target.
 FUZZ ?= 600
-soak: needs build build-crates
+soak: needs build build-crates build-clusters
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server
 	$(CARGO) test --release -p dyno --no-default-features -- parquet version
 	$(TEST_PACKAGES)
+	sh scripts/site.sh
+	sh scripts/manual.sh
 	sh scripts/fuzz.sh $(FUZZ)
 
 # dyno's own cost over programs written by hand in C, dyno import beside other ways to load, how long proofs take,

@@ -70,7 +70,7 @@ impl fmt::Display for Report {
             match &finding.result {
                 DutyResult::Passed => writeln!(f, "  ok      {}", finding.duty)?,
                 DutyResult::Broken(why) => writeln!(f, "  BROKEN  {}: {why}", finding.duty)?,
-                DutyResult::NotApplicable(why) => writeln!(f, "  –       {} ({why})", finding.duty)?,
+                DutyResult::NotApplicable(_) => {}
             }
         }
         let count = |wanted: fn(&DutyResult) -> bool| {
@@ -78,11 +78,25 @@ impl fmt::Display for Report {
         };
         let passed = count(|result| matches!(result, DutyResult::Passed));
         let broken = count(|result| matches!(result, DutyResult::Broken(_)));
-        writeln!(
-            f,
-            "  {passed} passed, {broken} broken, {} do not apply",
-            self.findings.len() - passed - broken
-        )
+        let others = self.findings.len() - passed - broken;
+        writeln!(f, "  {passed} passed, {broken} broken, {others} do not apply{}", self.reasons())
+    }
+}
+
+impl Report {
+    /// The reasons why checks do not apply, each with their number: ` (49: the harness has no engine)`; empty where all
+    /// apply.
+    fn reasons(&self) -> String {
+        let mut reasons: Vec<(&str, usize)> = Vec::new();
+        for finding in &self.findings {
+            let DutyResult::NotApplicable(why) = &finding.result else { continue };
+            match reasons.iter_mut().find(|(known, _)| known == why) {
+                Some((_, number)) => *number += 1,
+                None => reasons.push((why, 1)),
+            }
+        }
+        let reasons: Vec<String> = reasons.iter().map(|(why, number)| format!("{number}: {why}")).collect();
+        if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) }
     }
 }
 

@@ -71,7 +71,9 @@ Try these:
 ";
 
 const AFTER_HELP: &str = "\
-Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defaults.md.
+Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defaults.md. Suites, engines
+and runners of your own have a place in ~/.config/dyno/suites, engines and runners. DYNO_HOME names the
+folder of dyno's, if it is not above the program.
 
 Exit codes:
   0    dyno did all of it

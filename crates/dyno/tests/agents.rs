@@ -116,6 +116,11 @@ fn assert_shared(record: &Value, hosts: &[&str], clients: u64) {
             assert_eq!(sum("operations"), sample["operations"].as_u64().unwrap());
             assert_eq!(sum("clients"), clients);
             assert!(shares.iter().all(|share| share["clock_error_ns"].as_u64().unwrap() > 0), "{shares:?}");
+            // No clients begin before the moment agreed on, but for the error of the clocks' comparison.
+            let begun = |share: &&Value| {
+                share["late_start_ns"].as_i64().unwrap() + share["clock_error_ns"].as_i64().unwrap()
+            };
+            assert!(shares.iter().all(|share| begun(share) >= 0), "{shares:?}");
             assert!(
                 shares.iter().all(|share| share["others"]["over_ns"].as_u64().unwrap() > 0),
                 "{shares:?}"

@@ -56,6 +56,7 @@ mod reliability;
 mod report;
 mod report_views;
 mod rig;
+mod round_trips;
 mod rqlite;
 mod runaways;
 mod server_import;

@@ -10,7 +10,8 @@ use dyno_suite::{Bounds, Suite, TableForm};
 use proptest::prelude::*;
 
 fn registry() -> Registry {
-    Registry::load(&Home { root: crate::common::repository(), programs: "/nowhere".into() }).unwrap()
+    Registry::load(&Home { root: crate::common::repository(), own: None, programs: "/nowhere".into() })
+        .unwrap()
 }
 
 /// Parses a text as a suite and, if it is one, renders it small.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use nix::sys::stat::Mode;
 use nix::unistd::{Uid, mkfifo};
 
-use crate::common::{Place, Result};
+use crate::common::{Place, Result, repository};
 
 const TINY: &str = "run speedtest --scale 0.01 --only 1 --with sqlite:memory --trials 1 --no-warm-up --quiet";
 const STRANGER: u32 = 65534;
@@ -202,6 +202,34 @@ fn programs_of_a_strangers_home_are_not_run() {
     fs::set_permissions(home.join("runners"), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&home, Permissions::from_mode(0o1777)).unwrap();
     list(None).exits(2).says("no engine and no suite");
+}
+
+#[test]
+fn what_the_users_folder_has_is_found_unless_another_user_can_change_it() {
+    let place = Place::with_runner("true");
+    let own = place.path("config/dyno");
+    fs::create_dir_all(own.join("suites")).unwrap();
+    for (part, name) in [("engines", "fake.toml"), ("runners", "fake")] {
+        fs::create_dir(own.join(part)).unwrap();
+        fs::rename(place.path("home").join(part).join(name), own.join(part).join(name)).unwrap();
+    }
+    fs::copy(repository().join("suites/micro.toml"), own.join("suites/mine.toml")).unwrap();
+    let arguments = "run mine --with null --only 1 --trials 1 --no-warm-up --quiet";
+    place.dyno("list fake").exits(0).prints("A runner that misbehaves").prints("fake/sh");
+    place.dyno("list").exits(0).prints("mine");
+    place.dyno(arguments).exits(0).without_panic();
+    let engines = place.path("home/engines");
+    fs::copy(own.join("engines/fake.toml"), engines.join("fake.toml")).unwrap();
+    place.dyno("list fake").exits(2).says("fake.toml: there is an engine fake already: rename this one");
+    fs::remove_file(engines.join("fake.toml")).unwrap();
+    for open in ["", "engines"] {
+        fs::set_permissions(own.join(open), Permissions::from_mode(0o777)).unwrap();
+        let refused = "can be written to by every user, so dyno reads no suites, engines and runners there";
+        place.dyno("list fake").exits(2).says(refused);
+        place.dyno(arguments).exits(2).says("there is no suite 'mine'");
+        fs::set_permissions(own.join(open), Permissions::from_mode(0o755)).unwrap();
+    }
+    place.dyno("list fake").exits(0);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn invented(base: &Run, number: usize, machine: &str, ratio: f64) -> Run {
 #[test]
 fn the_maker_of_a_run_is_stated_and_shown() {
     let place = Place::in_memory();
-    base(&place);
+    let base = base(&place);
     let small = "run speedtest --scale 0.01 --only 2 --with sqlite:memory --trials 1 --quiet";
     place
         .dyno(&format!("{small} --made-by vendor:sqlite -o vendor.jsonl"))
@@ -59,6 +59,12 @@ fn the_maker_of_a_run_is_stated_and_shown() {
     place.dyno("site base.jsonl vendor.jsonl -o site").exits(0);
     let index = fs::read_to_string(place.path("site/index.html")).unwrap();
     assert!(index.contains("<td>vendor:sqlite</td>") && index.contains("<td>not stated</td>"), "{index}");
+    // A suite that was changed under its name is other work.
+    let mut changed = base;
+    changed.suite.text.push_str("\n# Changed.\n");
+    forge(&place, "changed.jsonl", &changed);
+    place.dyno("site base.jsonl changed.jsonl -o other").exits(0);
+    assert_eq!(read_json(&place.path("other/runs.json"))["cohorts"].as_array().unwrap().len(), 2);
     place.dyno(&format!("{small} --made-by vendor:sqlight")).exits(2).says("did you mean sqlite?");
     place.dyno(&format!("{small} --made-by me")).exits(2).says("vendor:ENGINE");
     place.dyno("compare base.jsonl vendor.jsonl --format html").exits(2).says("dyno report OLD NEW");
@@ -89,6 +95,13 @@ fn what_a_run_says_is_worked_out_again() {
     let mut forged = run.clone();
     forged.contenders[0].safety.as_mut().unwrap().level = dyno_record::Level::PowerLoss;
     refused("level.jsonl", &forged, "and the file says power-loss");
+    let mut forged = run.clone();
+    forged.contenders[0].safety.as_mut().unwrap().standing = dyno_record::Standing::Survived;
+    refused(
+        "survived.jsonl",
+        &forged,
+        "the file says that its level is survived, without the evidence for it",
+    );
     let mut forged = run.clone();
     let last = forged.trials.len() - 1;
     forged.trials.swap(last, last - 1);

@@ -7,10 +7,29 @@ use dyno_nearest as nearest;
 use dyno_protocol::Build;
 
 use super::engine::Engine;
-use super::runner::Runner;
+use super::runner::{Driver, Runner};
 
-/// The build of that name; without a name, the engine's default one.
-pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
+/// The build of that name; without a name, the engine's default one. A driver that does not serve it is an error: it would
+/// measure another.
+pub fn find_build(engine: &Engine, runner: &Runner, driver: &Driver, name: Option<&str>) -> Result<Build> {
+    let build = named_build(engine, runner, name)?;
+    let is_served = match &driver.builds {
+        _ if engine.is_server() => true,
+        Some(builds) => builds.iter().any(|known| known == kind(&build)),
+        None => build == default_build(engine),
+    };
+    if !is_served {
+        bail!(
+            "{driver} has its own {title} and takes no other: name the contender {engine}/{driver}",
+            driver = driver.name,
+            title = engine.title,
+            engine = engine.name
+        );
+    }
+    Ok(build)
+}
+
+fn named_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Result<Build> {
     if let Some(named) = engine.named_builds.iter().find(|build| Some(build.name.as_str()) == name) {
         return Ok(Build::Path(runner.beside(&named.library)));
     }
@@ -22,15 +41,20 @@ pub fn find_build(engine: &Engine, runner: &Runner, name: Option<&str>) -> Resul
         Some(version) if engine.is_server() && !version.contains('/') => Build::Path(version.into()),
         Some(path) => Build::Path(existing(Path::new(path), engine)?),
     };
-    let kind = match build {
-        Build::Bundled => "bundled",
-        Build::System => "system",
-        Build::Path(_) => "path",
-    };
+    let kind = kind(&build);
     if !engine.builds.iter().any(|known| known == kind) {
         bail!("{} has no build '{kind}'; it has {}", engine.name, build_names(engine).join(", "));
     }
     Ok(build)
+}
+
+/// The word for a kind of build, as files of engines and runners have it.
+fn kind(build: &Build) -> &'static str {
+    match build {
+        Build::Bundled => "bundled",
+        Build::System => "system",
+        Build::Path(_) => "path",
+    }
 }
 
 /// The build of a contender that names none: the first one of the engine.

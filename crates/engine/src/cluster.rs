@@ -1,15 +1,12 @@
 //! Servers as nodes of one cluster, as `[server.cluster]` of `engines/NAME.toml` describes it.
 
-use std::slice;
-
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
 use dyno_record::{NodeLoss, Reach};
 use serde::Deserialize;
 
 use super::arguments::{Argument, filled_text, templates};
-use super::encryption::all_asked;
-use super::settings::parse_setting;
+use super::settings::{first_asked, parse_setting};
 
 /// The fewest and the most nodes of a cluster on one machine.
 const NODES: std::ops::RangeInclusive<u32> = 2..=9;
@@ -214,7 +211,7 @@ impl ClusterStart {
 
     /// True if with these settings a read at one node may return what was replaced at another before it began.
     pub(super) fn lags(&self, asked: &[Setting]) -> bool {
-        !self.up_to_date.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+        first_asked(&self.up_to_date, asked).is_none()
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
 use serde::Deserialize;
 
-use super::settings::parse_setting;
+use super::settings::{all_asked, parse_setting};
 
 /// The facts that dyno needs to give an engine its key and to check that it encrypts.
 #[derive(Debug, Clone, Deserialize)]
@@ -65,16 +65,6 @@ impl Encryption {
         ensure!(!self.refusals.is_empty(), "[encryption] needs the engine's words in `refusals`");
         Ok(())
     }
-}
-
-/// True if the settings asked for meet all conditions.
-pub(super) fn all_asked(conditions: &[String], asked: &[Setting]) -> bool {
-    conditions.iter().all(|condition| {
-        let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
-        // Of a setting named twice the last counts.
-        let found = asked.iter().rev().find(|setting| setting.name == name);
-        found.is_some_and(|found| value.split('|').any(|known| known.eq_ignore_ascii_case(&found.value)))
-    })
 }
 
 fn matches_one(patterns: &[String], name: &str) -> bool {

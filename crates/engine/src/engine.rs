@@ -2,8 +2,6 @@
 
 mod known;
 
-use std::slice;
-
 use anyhow::{Context, Result, bail};
 use dyno_nearest as nearest;
 use dyno_protocol::{InForce, Setting};
@@ -12,12 +10,12 @@ use serde::Deserialize;
 
 use super::cache::CacheKnob;
 use super::cluster::ClusterStart;
-use super::encryption::{Encryption, all_asked};
+use super::encryption::Encryption;
 use super::isolation::{IsolationRule, isolation};
 use super::level::{Rule, RuleFacts, safety};
 use super::profile::Profile;
 use super::server::{Protocol, ServerEngine, Url};
-use super::settings::{SettingDifference, ValueNames, differences, is_name, parse_setting};
+use super::settings::{SettingDifference, ValueNames, differences, first_asked, is_name, parse_setting};
 use super::sql::{SettingSyntax, VersionRule};
 use super::start::Start;
 use super::tuned::Tuned;
@@ -182,15 +180,13 @@ impl Engine {
 
     /// The condition because of which a contender with these settings has only one client; `None` if it may have many.
     pub fn alone(&self, asked: &[Setting]) -> Option<&str> {
-        let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
-        self.alone.iter().find(holds).map(String::as_str)
+        first_asked(&self.alone, asked).map(String::as_str)
     }
 
     /// Some if only one process can have the data open with the settings asked for: `Some(Some(condition))` names the
     /// setting that says so, `Some(None)` means any settings. `None` if several processes can.
     pub fn one_process(&self, asked: &[Setting]) -> Option<Option<&str>> {
-        let holds = |condition: &&String| all_asked(slice::from_ref(*condition), asked);
-        match self.alone.iter().chain(&self.one_process).find(holds) {
+        match first_asked(self.alone.iter().chain(&self.one_process), asked) {
             Some(condition) => Some(Some(condition)),
             None => self.locks.then_some(None),
         }
@@ -198,12 +194,12 @@ impl Engine {
 
     /// True if with these settings the data end with their process, so that there is nothing to open again.
     pub fn is_volatile(&self, asked: &[Setting]) -> bool {
-        self.harness || self.volatile.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+        self.harness || first_asked(&self.volatile, asked).is_some()
     }
 
     /// True if with these settings a read may return what was replaced before it began, wherever it is made.
     pub(super) fn has_stale_reads(&self, asked: &[Setting]) -> bool {
-        self.stale.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+        first_asked(&self.stale, asked).is_some()
     }
 
     /// The way that dyno starts its server; `None` if it starts none.
@@ -218,7 +214,7 @@ impl Engine {
 
     /// True if with these settings the engine never waits for the disk or works in the background.
     pub fn is_quiet(&self, asked: &[Setting]) -> bool {
-        self.quiet.iter().any(|condition| all_asked(slice::from_ref(condition), asked))
+        first_asked(&self.quiet, asked).is_some()
     }
 
     /// The upkeep that it has with the settings asked for.

@@ -20,11 +20,13 @@ const PARTS: [&str; 3] = ["suites", "engines", "runners"];
 const ALL_WRITE: u32 = 0o002;
 const ALL_SHARE: u32 = 0o1002;
 
-/// The folder that holds `suites/`, `engines/` and `runners/`, and the one that holds the programs.
+/// The folders that hold `suites/`, `engines/` and `runners/`, and the one that holds the programs.
 #[derive(Debug, Clone)]
 pub struct Home {
     /// The root of a clone or of an installation.
     pub root: PathBuf,
+    /// The user's folder, which may have some of the same: `~/.config/dyno`.
+    pub own: Option<PathBuf>,
     /// The folder of dyno's own program and of the Rust runners.
     pub programs: PathBuf,
 }
@@ -33,7 +35,7 @@ impl Home {
     /// `DYNO_HOME` if it is set; else the nearest folder above the program, above the working folder, or
     /// above the sources that it was built from, that has what is looked for. But for the one above the program, which
     /// the user runs, another user's is passed over with a notice: to work in a stranger's folder is not to ask for that
-    /// stranger's programs.
+    /// stranger's programs. The user's folder in `~/.config` is searched too, unless another user can change it.
     pub fn find() -> Result<Home> {
         let program = env::current_exe().context("cannot find the program's own file")?;
         let programs = program.parent().map(Path::to_owned).unwrap_or_default();
@@ -41,7 +43,7 @@ impl Home {
             if !is_home(&root) {
                 bail!("DYNO_HOME is {}, which has no suites/, engines/ and runners/", root.display());
             }
-            return Ok(Home { root, programs });
+            return Ok(Home { root, own: own_folder(), programs });
         }
         let working = env::current_dir().unwrap_or_default();
         let sources = SOURCES.path().into_iter().flat_map(Path::ancestors);
@@ -52,27 +54,87 @@ impl Home {
             "cannot find the folders suites/, engines/ and runners/ above the program or the working \
              folder; set DYNO_HOME to the clone of dyno",
         )?;
-        Ok(Home { root: root.to_owned(), programs })
+        Ok(Home { root: root.to_owned(), own: own_folder(), programs })
     }
 
-    /// The folder of suites.
-    pub fn suites(&self) -> PathBuf {
-        self.root.join("suites")
+    /// All that is in `suites/`, `engines/` or `runners/`, by name: dyno's, then the user's.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn entries(&self, part: &str) -> Result<Vec<PathBuf>> {
+        let mut found = entries(&self.root.join(part))?;
+        if let Some(own) = self.own.as_ref().map(|own| own.join(part)).filter(|own| own.is_dir()) {
+            found.extend(entries(&own)?);
+        }
+        Ok(found)
     }
 
-    /// True if a word is the name of one of dyno's own suites.
+    /// The files of all suites.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn suites(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.entries("suites")?;
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        Ok(files)
+    }
+
+    /// The file of a suite by its name: dyno's, or else the user's, which need not be there.
+    pub fn suite(&self, name: &str) -> PathBuf {
+        let own = self.root.join("suites").join(format!("{name}.toml"));
+        match &self.own {
+            Some(folder) if !own.is_file() => folder.join("suites").join(format!("{name}.toml")),
+            _ => own,
+        }
+    }
+
+    /// True if a word is the name of a suite of dyno's or the user's.
     pub fn has_suite(&self, word: &str) -> bool {
-        !word.contains('/') && self.suites().join(format!("{word}.toml")).is_file()
+        !word.contains('/') && self.suite(word).is_file()
     }
+}
+
+/// The folder of the user's configuration: `$XDG_CONFIG_HOME/dyno`, else `~/.config/dyno`. `None` without a home.
+pub fn config_folder() -> Option<PathBuf> {
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(folder.join("dyno"))
+}
+
+/// The folder of the user's own suites, engines and runners; `None` if there is none, or another user can change it.
+fn own_folder() -> Option<PathBuf> {
+    let folder = config_folder()?;
+    let parts = PARTS.map(|name| folder.join(name)).into_iter().filter(|part| part.is_dir());
+    let parts: Vec<PathBuf> = parts.collect();
+    let mut faults = [folder.clone()].into_iter().chain(parts.clone());
+    let fault = faults.find_map(|folder| Some(format!("{} {}", folder.display(), fault(&folder)?)));
+    match fault {
+        _ if parts.is_empty() => None,
+        None => Some(folder),
+        Some(fault) => {
+            notice(&format!("{fault}, so dyno reads no suites, engines and runners there"));
+            None
+        }
+    }
+}
+
+/// The folder in a variable, if it is an absolute path.
+fn absolute(name: &str) -> Option<PathBuf> {
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let listing = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// The folder for the user's data: `$XDG_DATA_HOME/dyno`, else `~/.local/share/dyno`. Root's folder is that of the
 /// machine, because root's servers run under accounts that may not enter its home, and root runs the programs in it: one
 /// that another user could change is passed over, as the `XDG_DATA_HOME` that `sudo -E` keeps. `None` without a home.
 pub fn data_folder() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let is_root = Uid::effective().is_root();
-    if let Some(folder) = set("XDG_DATA_HOME").map(|folder| folder.join("dyno")) {
+    if let Some(folder) = absolute("XDG_DATA_HOME").map(|folder| folder.join("dyno")) {
         match check_guarded(&folder) {
             Err(why) if is_root => notice(&format!(
                 "root keeps no data in {}, because {why:#}; they are in {}",
@@ -84,7 +146,7 @@ pub fn data_folder() -> Option<PathBuf> {
     }
     match is_root {
         true => Some(machine_folder()),
-        false => set("HOME").map(|home| home.join(".local/share/dyno")),
+        false => absolute("HOME").map(|home| home.join(".local/share/dyno")),
     }
 }
 

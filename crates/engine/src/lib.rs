@@ -42,7 +42,7 @@ pub use delay::delay;
 pub use encryption::Encryption;
 pub use engine::{Engine, NamedBuild};
 pub use file_system::FileSystem;
-pub use home::{Home, data_folder, kept_files};
+pub use home::{Home, config_folder, data_folder, kept_files};
 pub use key::{Key, RAW_DIGITS};
 pub use name::split_list;
 pub use own_settings::ClientThreads;

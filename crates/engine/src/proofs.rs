@@ -191,7 +191,7 @@ fn places() -> Vec<PathBuf> {
 }
 
 /// The safety with the results: the level that is left, how it is known, and the caveats for readers.
-fn tried(safety: Safety, survival: Survival) -> Safety {
+pub fn tried(safety: Safety, survival: Survival) -> Safety {
     let Survival { cuts, kills, .. } = &survival;
     let is_known = safety.hole == Some(Hole::LastCommit) && cuts.most_lost <= 1 && cuts.broken == 0;
     let crashes = kills.survived < kills.tried;

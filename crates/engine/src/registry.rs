@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use dyno_nearest as nearest;
@@ -33,11 +33,14 @@ impl Registry {
 
     /// Reads `engines/*.toml` and `runners/*/runner.toml`.
     pub fn load(home: &Home) -> Result<Registry> {
-        let mut engines = Vec::new();
-        for path in entries(&home.root.join("engines"))? {
+        let mut engines: Vec<Engine> = Vec::new();
+        for path in home.entries("engines")? {
             if path.extension().is_some_and(|extension| extension == "toml") {
                 let mut engine: Engine = read(&path)?;
                 engine.check().with_context(|| path.display().to_string())?;
+                if engines.iter().any(|known| known.name == engine.name) {
+                    bail!("{}: there is an engine {} already: rename this one", path.display(), engine.name);
+                }
                 for build in &mut engine.named_builds {
                     build.needs = in_words(&build.needs, &path)?;
                 }
@@ -45,7 +48,7 @@ impl Registry {
             }
         }
         let mut runners = Vec::new();
-        for folder in entries(&home.root.join("runners"))? {
+        for folder in home.entries("runners")? {
             let path = folder.join("runner.toml");
             if path.is_file() {
                 let mut runner: Runner = read(&path)?;
@@ -120,13 +123,6 @@ fn only_once(runners: &[Runner]) -> Result<()> {
 fn in_words(needs: &str, path: &Path) -> Result<String> {
     let filled = needs::fill(needs);
     filled.map_err(|name| anyhow!("{}: needs: there is no {{{name}}} in needs.txt", path.display()))
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let listing = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut paths = listing.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    paths.sort();
-    Ok(paths)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {

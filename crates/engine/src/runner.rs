@@ -85,6 +85,9 @@ pub struct Driver {
     pub default: bool,
     /// The models that it implements, where they are not all of the runner's.
     models: Option<Vec<String>>,
+    /// The builds of its engine that it serves, where that is more than the first of the engine's: `bundled`, `system`,
+    /// `path`. A driver that has the engine within it serves one alone. Those of servers serve all.
+    pub(super) builds: Option<Vec<String>>,
     /// Overrides the runner's `sessions`.
     sessions: Option<bool>,
     /// Overrides the runner's `simple`.

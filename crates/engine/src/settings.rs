@@ -37,6 +37,27 @@ pub fn parse_setting(text: &str) -> Result<Setting> {
     }
 }
 
+/// True if the settings asked for meet all conditions.
+pub(super) fn all_asked(conditions: &[String], asked: &[Setting]) -> bool {
+    conditions.iter().all(|condition| is_asked(condition, asked))
+}
+
+/// The first of the conditions that the settings asked for meet.
+pub(super) fn first_asked<'a>(
+    conditions: impl IntoIterator<Item = &'a String>,
+    asked: &[Setting],
+) -> Option<&'a String> {
+    conditions.into_iter().find(|condition| is_asked(condition, asked))
+}
+
+/// True if the settings asked for meet the condition, `NAME=VALUE` or `NAME=VALUE|VALUE`.
+fn is_asked(condition: &str, asked: &[Setting]) -> bool {
+    let Ok(Setting { name, value }) = parse_setting(condition) else { return false };
+    // Of a setting named twice the last counts.
+    let found = asked.iter().rev().find(|setting| setting.name == name);
+    found.is_some_and(|found| value.split('|').any(|known| known.eq_ignore_ascii_case(&found.value)))
+}
+
 /// True if a text begins like a setting rather than like a contender.
 pub(super) fn looks_like_setting(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| is_name(name))

@@ -7,8 +7,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
 use serde::Deserialize;
 
-use super::encryption::all_asked;
-use super::settings::parse_setting;
+use super::settings::{all_asked, parse_setting};
 
 /// The settings that an engine's manual advises for speed, at the same safety.
 #[derive(Debug, Clone, Deserialize)]

@@ -5,8 +5,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_protocol::Setting;
 use serde::Deserialize;
 
-use super::encryption::all_asked;
-use super::settings::parse_setting;
+use super::settings::{all_asked, parse_setting};
 
 /// One kind of upkeep of an engine.
 #[derive(Debug, Clone, Deserialize)]

@@ -186,7 +186,8 @@ pub struct ClockExchange {
 /// The nanoseconds by which the clock of a process is ahead of dyno's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClockOffset {
-    ahead_ns: i64,
+    /// The nanoseconds; negative where it is behind.
+    pub ahead_ns: i64,
     /// The most by which this is wrong: half of the time that the quickest exchange took.
     pub error_ns: u64,
 }

@@ -117,6 +117,9 @@ impl fmt::Debug for Interrupts {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use signal_hook::low_level::raise;
 
     use super::*;
 
@@ -134,5 +137,17 @@ mod tests {
         drop(gone);
         interrupts.waiters().iter().for_each(|waiter| (waiter.wake)());
         assert_eq!(woken.try_iter().collect::<Vec<_>>(), ["first", "second"]);
+    }
+
+    #[test]
+    fn a_signal_between_two_runs_of_a_process_ends_the_second() {
+        let first = Interrupts::listen().unwrap();
+        let (sender, woken) = channel();
+        let _waiter = first.notify(move || drop(sender.send(())));
+        raise(SIGTERM).unwrap();
+        woken.recv_timeout(Duration::from_secs(60)).unwrap();
+        let second = Interrupts::listen().unwrap();
+        assert_eq!(second.signal(), Some(SIGTERM));
+        second.check().unwrap_err();
     }
 }

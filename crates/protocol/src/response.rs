@@ -115,6 +115,30 @@ mod tests {
     }
 
     #[test]
+    fn shares_merge_to_the_histogram_of_one_process_bucket_by_bucket() {
+        let mut one = empty_histogram(3);
+        let mut shares = [empty_histogram(3), empty_histogram(3), empty_histogram(3)];
+        // Durations from 1 ns to an hour, some of them often, in turns of unequal length.
+        for at in 0..10_000_u64 {
+            let nanoseconds = 1 << (at * 7 % 42) | at * at % 997;
+            let nanoseconds = nanoseconds.min(LONGEST);
+            one.record(nanoseconds).unwrap();
+            shares[usize::from(at % 5 > 0) + usize::from(at % 11 > 7)].record(nanoseconds).unwrap();
+        }
+        let shares = shares.map(|share| Response::of(&share));
+        let merged = Response::merged(&shares).unwrap();
+        assert_eq!(merged, one);
+        let buckets = |histogram: &Histogram<u64>| {
+            let recorded = histogram.iter_recorded();
+            recorded.map(|at| (at.value_iterated_to(), at.count_at_value())).collect::<Vec<_>>()
+        };
+        assert_eq!(buckets(&merged), buckets(&one));
+        let mut sum = Response::default();
+        shares.iter().for_each(|share| sum.add(share));
+        assert_eq!(sum, Response::of(&one));
+    }
+
+    #[test]
     fn what_other_libraries_encode_is_read() {
         // Of Go's hdrhistogram-go: 1 to 1,000 ns, and two seconds.
         let text = "HISTFAAAADN42pJpmSzMwMD8lgECmKE0IwMDs5vBjgUM9h+gIkyjYBSMgmEPJp9jYgIEAAD//2ILDnA=";

@@ -30,9 +30,15 @@ pub struct AgentShare {
     pub nanoseconds: u64,
     /// CPU time of the runner there, in nanoseconds.
     pub cpu_ns: u64,
-    /// The most by which the beginning may be wrong, in nanoseconds: half of the quickest exchange in which the clocks
-    /// were compared.
+    /// The nanoseconds by which its clock is ahead of dyno's; negative where it is behind.
+    pub clock_ahead_ns: i64,
+    /// The most by which that may be wrong, in nanoseconds: half of the quickest exchange in which the clocks were
+    /// compared.
     pub clock_error_ns: u64,
+    /// The nanoseconds from the moment agreed on until its section began, on dyno's clock; negative where it seems to have
+    /// begun before. Absent in older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_start_ns: Option<i64>,
     /// Of operations that were due at a time: 99 % were sent at most so late although a client was free, in
     /// nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,9 @@ pub struct Program {
     /// known when it was built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The features of its package, as `dyno --version` prints them; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<String>,
     /// Its file; absent where it could not be read.
     #[serde(flatten)]
     pub content: Option<Content>,

@@ -29,8 +29,8 @@ pub struct Cell {
     /// most.
     #[serde(skip)]
     pub sustained: Option<Outcome>,
-    /// True if all others that are ranked with it, of which there is one or more, are shown to be slower by more than
-    /// the run's margin.
+    /// True if all others that are ranked with it, of which there is one or more, are shown to be slower than one of
+    /// them by more than the run's margin.
     pub fastest: bool,
     /// True if a measured trial of it failed before this test ended, so that it is not compared: its figures are of the
     /// trials that did not, and those may be its quick ones.

@@ -121,7 +121,9 @@ fn key(run: &Run) -> String {
     let parameters: Vec<String> =
         run.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let only = run.suite.only.as_deref().unwrap_or("all");
-    format!("{}\n{}\n{}\n{only}", run.suite.name, parameters.join("\n"), load(run))
+    // A suite may have been changed and kept its name.
+    let suite = [&run.suite.name, &run.suite.text].map(String::as_str);
+    [&suite[..], &[&parameters.join("\n"), &load(run), only]].concat().join("\n")
 }
 
 /// The load in words: what `--clients`, `--rate` and the like asked for.

@@ -18,8 +18,9 @@ pub struct Generator {
     pub cpus: usize,
     /// The model of its processor.
     pub model: Option<String>,
-    /// The most by which its clients may have begun too early or too late, in nanoseconds.
-    pub clock_error_ns: u64,
+    /// The most by which its clients may have begun after the moment agreed on, with the error of the comparison of
+    /// clocks, in nanoseconds; absent in older files.
+    pub late_start_ns: Option<u64>,
     /// The largest share of its processors that it used in a measured trial.
     pub busy: f64,
     /// The share of its processors that other programs and its host took in the measured trials, where that is known.
@@ -41,12 +42,18 @@ pub(crate) fn generators(run: &Run) -> Vec<Generator> {
             host: record.host.clone(),
             cpus: record.machine.cpu.allowed.len(),
             model: record.machine.cpu.model.clone(),
-            clock_error_ns: shares.iter().map(|share| share.clock_error_ns).max().unwrap_or(0),
+            late_start_ns: shares.iter().filter_map(|share| latest_start(share)).max(),
             busy: shares.iter().map(|share| busy(run, share)).fold(0.0, f64::max),
             others: taken,
         }
     };
     run.agents.iter().enumerate().map(of).collect()
+}
+
+/// The most by which clients may have begun after the moment agreed on, in nanoseconds.
+fn latest_start(share: &AgentShare) -> Option<u64> {
+    let measured = share.late_start_ns?.max(0).unsigned_abs();
+    Some(measured + share.clock_error_ns)
 }
 
 /// The reason that a contender's figures in a test show a machine that drove its clients, and not its server: in half

@@ -60,18 +60,19 @@ pub(crate) fn rank(run: &Run, unranked: &Unranked, apart: &Differences) -> Level
         Some((best, _)) => Some(rivals.contenders[*best]),
         None => least(run, tests, &rivals.contenders),
     };
-    let others_are_slower = judged
+    let others_are_behind = judged
         .as_ref()
-        .is_some_and(|(best, slower)| (0..slower.len()).all(|place| place == *best || slower[place]));
+        .is_some_and(|(best, shown)| (0..shown.len()).all(|place| place == *best || shown[place].behind));
     let rank = |&contender: &usize| {
         let place = rivals.contenders.iter().position(|&rival| rival == contender);
-        let slower = judged.as_ref().zip(place).is_some_and(|((_, slower), place)| slower[place]);
+        let shown = judged.as_ref().zip(place).map(|((_, shown), place)| shown[place]).unwrap_or_default();
         let over = first.filter(|first| *first != contender && place.is_some());
         Rank {
             contender,
             ratio: over.and_then(|first| mean_over(run, tests, contender, first)),
-            slower,
-            fastest: others_are_slower && first == Some(contender),
+            slower: shown.slower,
+            behind: shown.behind,
+            fastest: others_are_behind && first == Some(contender),
             failed: place.is_none(),
         }
     };

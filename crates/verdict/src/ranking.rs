@@ -34,7 +34,10 @@ pub struct Rank {
     /// True if it is shown to be slower than the first by more than the run's margin, with all comparisons of the table
     /// counted.
     pub slower: bool,
-    /// True if all others are shown to be slower than it; at most one is.
+    /// True if it is shown to be slower than another of the class by more than the margin, the first or not: then it is not
+    /// the fastest.
+    pub behind: bool,
+    /// True if all others are behind; at most one is.
     pub fastest: bool,
     /// True if one of its trials failed in one of the tests, so that it is not compared: only the trials that did not
     /// fail have figures, and those may be its quick ones.
@@ -43,10 +46,10 @@ pub struct Rank {
 }
 
 impl LevelRanking {
-    /// Those that no comparison shows to be slower than the first, by position in the run, when there are samples enough
-    /// to show it; the first is one of them.
+    /// Those that no comparison shows to be slower than another, by position in the run: any of them may be the fastest.
+    /// The first is one of them.
     pub fn undecided(&self) -> impl Iterator<Item = usize> {
-        self.ranks.iter().filter(|rank| !rank.slower && !rank.failed).map(|rank| rank.contender)
+        self.ranks.iter().filter(|rank| !rank.behind && !rank.failed).map(|rank| rank.contender)
     }
 }
 

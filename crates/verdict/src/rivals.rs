@@ -6,7 +6,7 @@ use dyno_record::Run;
 use crate::cell::{Cell, CellStanding};
 use crate::differences::{ComparedFigure, Differences};
 use crate::pairs::logs_by_block;
-use crate::statistics::Best;
+use crate::statistics::{Best, Shown};
 use crate::test_verdict::TestVerdict;
 
 /// Contenders that are compared with each other.
@@ -26,12 +26,12 @@ impl Rivals {
         Rivals { of, contenders, logs, best }
     }
 
-    /// The best, and for each contender whether it is shown to be slower; none where the samples are too few to show it.
-    pub(crate) fn judged(&self, margin: f64, apart: &Differences) -> Option<(usize, Vec<bool>)> {
+    /// The best, and what is shown of each contender; none where the samples are too few to show anything.
+    pub(crate) fn judged(&self, margin: f64, apart: &Differences) -> Option<(usize, Vec<Shown>)> {
         let best = self.best.as_ref()?;
         let is_apart =
             |one: usize, other: usize| apart.is(&self.of, self.contenders[one], self.contenders[other]);
-        Some((best.best, best.slower(margin, is_apart)))
+        Some((best.best, best.shown(margin, is_apart)))
     }
 }
 
@@ -56,13 +56,12 @@ pub(crate) fn rivals_in_tests(run: &Run, tests: &[TestVerdict]) -> Vec<Rivals> {
     rivals.filter(|rivals| rivals.contenders.len() > 1).collect()
 }
 
-/// Marks the fastest of each line, where one is: every rival is shown to be slower, and their medians are further apart
-/// than what measuring costs.
+/// Marks the fastest of each line, where one is: every rival is shown to be slower than another, and the medians are
+/// further apart than what measuring costs.
 pub(crate) fn mark_fastest(run: &Run, tests: &mut [TestVerdict], rivals: &[Rivals], apart: &Differences) {
     for rivals in rivals {
-        let Some((best, slower)) = rivals.judged(run.schedule.margin, apart) else { continue };
-        let others = slower.iter().enumerate().filter(|(place, _)| *place != best);
-        if !others.clone().all(|(_, slower)| *slower) {
+        let Some((best, shown)) = rivals.judged(run.schedule.margin, apart) else { continue };
+        if (0..shown.len()).any(|place| place != best && !shown[place].behind) {
             continue;
         }
         let ComparedFigure::Line(line) = rivals.of else { continue };

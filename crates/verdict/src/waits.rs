@@ -53,7 +53,7 @@ pub(crate) fn add_waits(
 /// The fastest contender of a ranking, and the next.
 fn first_two(ranking: &LevelRanking) -> Option<(usize, usize)> {
     let fastest = ranking.ranks.iter().find(|rank| rank.fastest)?;
-    let next = ranking.ranks.iter().find(|rank| rank.slower)?;
+    let next = ranking.ranks.iter().find(|rank| rank.behind)?;
     Some((fastest.contender, next.contender))
 }
 

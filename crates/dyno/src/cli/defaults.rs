@@ -102,13 +102,10 @@ fn built_in(command: &Command, argument: &Arg) -> bool {
 
 /// The user's file; none without a home, or where the variable is empty.
 fn path() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).map(PathBuf::from);
-    if let Some(path) = set(VARIABLE) {
+    if let Some(path) = env::var_os(VARIABLE).map(PathBuf::from) {
         return Some(path).filter(|path| !path.as_os_str().is_empty());
     }
-    let absolute = |name| set(name).filter(|path| path.is_absolute());
-    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
-    Some(folder.join("dyno/dyno.toml"))
+    Some(dyno_engine::config_folder()?.join("dyno.toml"))
 }
 
 /// Opens the file, if there is one that this user or root wrote and no other user can change.

@@ -170,7 +170,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command.current_dir(self.folder.path()).env("TMPDIR", self.data());
         // A user's defaults, and findings on this machine, must not influence a test.
-        command.env("DYNO_DEFAULTS", "");
+        command.env("DYNO_DEFAULTS", "").env("XDG_CONFIG_HOME", self.path("config"));
         command.env("DYNO_PROOFS", self.path("proofs.jsonl"));
         command.env("DYNO_CALIBRATION", self.path("calibration.json"));
         match &self.home {

@@ -24,7 +24,7 @@ pub fn resolve(text: &str, registry: &Registry) -> Result<Contender> {
     let engine = registry.engine(name.engine)?;
     let (runner, driver) = find_driver(registry, engine, name.driver)?;
     let variant = find_variant(driver, name.variant)?;
-    let build = find_build(engine, runner, name.build)?;
+    let build = find_build(engine, runner, driver, name.build)?;
     let profile = engine.profile(name.profile)?;
     let named = name.settings.iter().map(|text| parse_setting(text)).collect::<Result<Vec<_>>>()?;
     named.iter().try_for_each(|setting| check_named(setting, engine))?;

@@ -58,7 +58,7 @@ impl Running {
         self.wait_for(ClientPhase::Ready, connected, &mut |_, _| {})?;
         let offsets = (0..self.members.len()).map(|place| self.compare_clocks(place));
         let offsets: Vec<ClockOffset> = offsets.collect::<Result<_, _>>()?;
-        let server = self.work(test, &offsets, on_report)?;
+        let (server, agreed_ns) = self.work(test, &offsets, on_report)?;
         let ranks: Vec<usize> = self.members.iter().map(|member| member.rank).collect();
         let clients: Vec<u32> = self.members.iter().map(|member| member.reader.clients_of(test)).collect();
         let (mut samples, others) = self.end_others()?;
@@ -78,7 +78,9 @@ impl Running {
                 agent: ranks[place],
                 clients: clients[place],
                 others,
+                clock_ahead_ns: offsets[place].ahead_ns,
                 clock_error_ns: offsets[place].error_ns,
+                late_start_ns: late_start(sample, agreed_ns),
                 ..share_of(sample)
             });
             trial.agents.extend(shares.collect::<Vec<_>>());
@@ -90,13 +92,14 @@ impl Running {
         }
     }
 
-    /// Has all clients begin, and waits until they are done. Returns the server's costs, if they can be read.
+    /// Has all clients begin, and waits until they are done. Returns the server's costs, if they can be read, and the
+    /// moment at which the section was to begin, on dyno's clock.
     fn work(
         &mut self,
         test: usize,
         offsets: &[ClockOffset],
         on_report: &mut impl FnMut(Report),
-    ) -> Result<Option<Cost>, OutputEnd> {
+    ) -> Result<(Option<Cost>, u64), OutputEnd> {
         let window = match &self.parts.first().tests[test].work {
             Work::Mix(mix) => mix.lasts,
             _ => None,
@@ -133,7 +136,7 @@ impl Running {
         }
         let (_, server) = gauge.after(&before);
         self.wait_for(ClientPhase::Done, deadline, &mut report)?;
-        Ok(server)
+        Ok((server, began_ns + warm_up_ns))
     }
 
     /// Asks a process for its clock.
@@ -234,6 +237,13 @@ fn on_dynos_clock(sample: &mut Sample, offset: ClockOffset) {
     if sample.section.began_ns > 0 {
         sample.section.began_ns = offset.here(sample.section.began_ns);
     }
+}
+
+/// The nanoseconds from the moment at which a section was to begin until it did; both are on dyno's clock. A runner that
+/// does not report the beginning has none.
+fn late_start(sample: &Sample, agreed_ns: u64) -> Option<i64> {
+    let began_ns = Some(sample.section.began_ns).filter(|began| *began > 0)?;
+    Some(began_ns.wrapping_sub(agreed_ns).cast_signed())
 }
 
 /// The part of an agent in a sample.

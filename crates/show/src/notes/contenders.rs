@@ -40,13 +40,14 @@ pub fn builds(verdict: &Verdict) -> impl Iterator<Item = String> {
     })
 }
 
-/// The version of dyno, with the commit it was built from and the digest of its file where they are known.
+/// The version of dyno, with the commit it was built from, its features and the digest of its file where they are known.
 pub fn dyno(verdict: &Verdict) -> String {
     let program = verdict.about.program.as_ref();
     let commit = program.and_then(|program| program.commit.as_deref()).map(short_commit);
     let file = program.and_then(|program| program.content.as_ref()).map(|file| file.short().to_owned());
-    let known: Vec<String> =
-        commit.map(|commit| format!("commit {commit}")).into_iter().chain(file).collect();
+    let commit = commit.map(|commit| format!("commit {commit}"));
+    let features = program.and_then(|program| program.features.clone());
+    let known: Vec<String> = commit.into_iter().chain(features).chain(file).collect();
     let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
     format!("dyno {}{known}", verdict.about.dyno)
 }

@@ -111,8 +111,8 @@ pub fn fastest_mark(verdict: &Verdict) -> Option<String> {
     let is_used = grid::cells(verdict).any(|cell| cell.fastest);
     is_used.then(|| {
         format!(
-            "* fastest among {} whose figures count: every other one is shown to be slower by more than {}, with all \
-             comparisons of the table counted",
+            "* fastest among {} whose figures count: every other one is shown to be slower than one of them by \
+             more than {}, with all comparisons of the table counted",
             match (headings::ranks_by_commits(verdict), headings::ranks_by_isolation(verdict)) {
                 (true, _) => "contenders equally safe that commit as much",
                 (_, true) => "contenders equally safe with the same isolation",

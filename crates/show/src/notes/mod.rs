@@ -130,11 +130,16 @@ pub fn generators(verdict: &Verdict) -> Option<String> {
             units::percent(generator.busy)
         )
     };
-    let error = all.iter().map(|generator| generator.clock_error_ns).max()?;
+    if all.is_empty() {
+        return None;
+    }
+    let late = all.iter().filter_map(|generator| generator.late_start_ns).max();
+    let late = late.map_or_else(String::new, |late| {
+        format!(" Each began at most {} after the moment agreed on.", units::duration(late as f64))
+    });
     Some(format!(
-        "Agents drove the clients, from {}. They began within {} of one another.",
-        all.iter().map(one).collect::<Vec<_>>().join("; "),
-        units::duration(2.0 * error as f64)
+        "Agents drove the clients, from {}.{late}",
+        all.iter().map(one).collect::<Vec<_>>().join("; ")
     ))
 }
 

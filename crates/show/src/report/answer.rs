@@ -74,27 +74,31 @@ fn order(verdict: &Verdict, ranking: &LevelRanking) -> String {
         return "no order is shown: there are too few trials".to_owned();
     }
     let undecided = of(verdict, ranking.undecided());
-    let next = ranking.ranks.iter().find(|rank| rank.slower);
-    let next = next.and_then(|rank| Some((verdict.label(rank.contender), rank.ratio?)));
+    let next = ranking.ranks.iter().find(|rank| rank.behind);
+    let next = next.and_then(|rank| Some((verdict.label(rank.contender), rank.ratio?, rank.slower)));
     match (undecided.as_slice(), next) {
-        ([one], Some((next, times))) => format!(
+        ([one], Some((next, times, _))) => format!(
             "{one} is fastest: {next}, the next, takes {} as long{}, {over}{}",
             ratio(times.ratio),
             interval(&times),
             waits(verdict, ranking)
         ),
-        (several, Some((next, times))) => format!(
-            "no difference of more than {} is shown between {}; {next}, the next, takes {} as long as {}{}, {over}",
+        (several, next) => format!(
+            "no difference of more than {} is shown between {}{}, {over}",
             units::percent(verdict.about.schedule.margin),
             list(several),
-            ratio(times.ratio),
-            several.first().unwrap_or(&"the first"),
-            interval(&times)
-        ),
-        (several, None) => format!(
-            "no difference of more than {} is shown between {}, {over}",
-            units::percent(verdict.about.schedule.margin),
-            list(several)
+            match next {
+                Some((next, times, true)) => format!(
+                    "; of the others, {next} comes first: it takes {} as long as {}{}",
+                    ratio(times.ratio),
+                    several.first().unwrap_or(&"the first"),
+                    interval(&times)
+                ),
+                Some((next, ..)) => {
+                    format!("; of the others, {next} comes first: it is shown to be slower than one of these")
+                }
+                None => String::new(),
+            }
         ),
     }
 }

@@ -9,7 +9,7 @@ use crate::units;
 /// the next. Empty where none are.
 pub(super) fn waits(verdict: &Verdict, ranking: &LevelRanking) -> String {
     let fastest = ranking.ranks.iter().find(|rank| rank.fastest);
-    let next = ranking.ranks.iter().find(|rank| rank.slower);
+    let next = ranking.ranks.iter().find(|rank| rank.behind);
     let (Some(waits), Some(fastest), Some(next)) = (&ranking.waits, fastest, next) else {
         return String::new();
     };

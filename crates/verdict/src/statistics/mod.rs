@@ -17,7 +17,7 @@ mod summary;
 mod threshold;
 mod trimmed;
 
-pub use best::{Best, differences};
+pub use best::{Best, Shown, differences};
 pub use bootstrap::{CONFIDENCE, Interval, MIN_BLOCKS};
 pub use change::{Change, FEWEST_RUNS, changes};
 pub use detectable::{POWER, detectable};

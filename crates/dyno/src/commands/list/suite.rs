@@ -39,11 +39,9 @@ struct ParameterItem {
     about: String,
 }
 
-/// All suites of dyno's own, by name. One that cannot be read says why.
+/// All suites, by name: dyno's, then the user's. One that cannot be read says why.
 pub fn all(home: &Home, registry: &Registry) -> Result<Vec<SuiteItem>> {
-    let mut paths: Vec<_> = fs::read_dir(home.suites())?.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    paths.sort();
+    let paths = home.suites()?;
     let read = |path: &std::path::PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match Suite::load(path, &registry.dialects()) {

@@ -81,6 +81,7 @@ pub fn begin(
 fn program() -> Program {
     Program {
         commit: option_env!("DYNO_BUILT_FROM").map(str::to_owned),
+        features: Some(env!("DYNO_FEATURES").to_owned()),
         content: dyno_lab::content::of_this_program(),
     }
 }

@@ -56,9 +56,9 @@ pub struct Origin {
     pub suite: bool,
 }
 
-/// Returns true if a suite is one of dyno's own and unchanged.
+/// Returns true if a suite is one of dyno's or the user's own and unchanged.
 pub fn is_own(suite: &Suite, home: &Home, registry: &Registry) -> bool {
-    let path = home.suites().join(format!("{}.toml", suite.name));
+    let path = home.suite(&suite.name);
     let is_name = !suite.name.contains('/');
     is_name && Suite::load(&path, &registry.dialects()).is_ok_and(|own| own.text == suite.text)
 }

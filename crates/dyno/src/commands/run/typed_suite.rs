@@ -6,13 +6,13 @@ use anyhow::{Result, bail};
 use dyno_engine::{Home, Registry, is_address};
 use dyno_nearest as nearest;
 
-/// A path if it looks like one, else a suite of dyno's own.
+/// A path if it looks like one, else a suite of dyno's or the user's own.
 pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
     if is_address(name) {
         bail!("a suite is a name or a file of this machine, and not a URL");
     }
     if home.has_suite(name) {
-        return Ok(home.suites().join(format!("{name}.toml")));
+        return Ok(home.suite(name));
     }
     let is_file = name.ends_with(".toml") || Path::new(name).exists();
     if !is_file && let Some(suite) = Registry::load(home)?.suite_for(name) {
@@ -29,13 +29,8 @@ pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
     )
 }
 
-/// The names of dyno's own suites.
+/// The names of all suites.
 fn suite_names(home: &Home) -> Vec<String> {
-    let entries = std::fs::read_dir(home.suites()).into_iter().flatten().flatten();
-    let files =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml"));
-    let mut names: Vec<String> =
-        files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    names.sort();
-    names
+    let files = home.suites().unwrap_or_default();
+    files.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect()
 }

@@ -1,9 +1,9 @@
 //! Checks that what a run says of its tests, contenders and order follows from the suite, the engine files and the
 //! seed.
 
-use dyno_engine::{Contender, Home, Registry, ServerUrl};
+use dyno_engine::{Contender, Home, Registry, ServerUrl, proofs};
 use dyno_lab::run::order_of_block;
-use dyno_record::{ContenderRecord, Ended, Experiment, Neutralised, Run, Safety, TestRecord};
+use dyno_record::{ContenderRecord, Ended, Experiment, Neutralised, Run, Safety, Standing, TestRecord};
 use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, ExpectedDigest, NO_SQL, Renderer, Suite, TableForm, Test};
 
@@ -24,7 +24,7 @@ pub fn unfounded(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
 
 /// The tests and their right answers are those of the suite's text.
 fn in_suite(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
-    let path = home.suites().join(format!("{}.toml", run.suite.name));
+    let path = home.suite(&run.suite.name);
     let suite = match Suite::parse(run.suite.text.clone(), &path, &registry.dialects()) {
         Ok(suite) => suite,
         Err(error) => return vec![format!("its suite cannot be read: {error:#}")],
@@ -83,10 +83,19 @@ fn in_contender(record: &ContenderRecord, name: &str, registry: &Registry) -> Op
     if let Some(difference) = differing.first() {
         return Some(format!("a setting was not in force: {difference}"));
     }
-    let (known, said) = (contender.safety(&hello.settings), record.safety.as_ref());
-    if let Some(said) = said.filter(|said| !allows(known.as_ref(), said)) {
-        let known = known.as_ref().map_or("no known level", Safety::name);
+    let known = contender.safety(&hello.settings);
+    let (known, said) = (known.as_ref(), record.safety.as_ref());
+    if let Some(said) = said.filter(|said| !allows(known, said)) {
+        let known = known.map_or("no known level", Safety::name);
         return Some(format!("its settings in force give {known}, and the file says {}", said.name()));
+    }
+    if let (Some(known), Some(said)) = (known, said)
+        && !has_evidence(known, said)
+    {
+        return Some(format!(
+            "the file says that its level is {}, without the evidence for it",
+            said.standing.name()
+        ));
     }
     let isolation = contender.engine.isolation(&hello.settings);
     (isolation != record.isolation).then(|| "its settings in force give another isolation level".to_owned())
@@ -98,6 +107,21 @@ fn allows(known: Option<&Safety>, said: &Safety) -> bool {
         said.level < known.level
             || said.level == known.level && (known.consistent || !said.consistent) && said.hole == known.hole
     })
+}
+
+/// True if the file has the evidence that it says there is for a level: settings that were read back, or a result of `dyno
+/// prove` of which as much follows.
+fn has_evidence(known: &Safety, said: &Safety) -> bool {
+    match (said.standing, &said.survival) {
+        (Standing::Claimed, _) => true,
+        (Standing::ReadBack, _) => known.standing == Standing::ReadBack,
+        (Standing::Observed | Standing::Disproved, survival) => survival.is_some(),
+        (Standing::Survived, None) => false,
+        (Standing::Survived, Some(survival)) => {
+            let promised = Safety { level: said.level, ..known.clone() };
+            proofs::tried(promised, survival.clone()).standing == Standing::Survived
+        }
+    }
 }
 
 /// The name of a contender of an experiment, by its label: without the suspect that is neutralised in its trials.

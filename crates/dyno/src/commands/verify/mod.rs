@@ -22,6 +22,10 @@ use crate::cli::VerifyArgs;
 /// At most as many reasons are printed for a file.
 const SHOWN: usize = 20;
 
+/// The parts of a run that no sample carries.
+const ON_TRUST: &str = "Taken as the file has them: the machine, who made the run, the digests of programs and libraries, and \
+                        results of `dyno prove`.";
+
 /// Verifies the files named.
 pub fn execute(arguments: &VerifyArgs) -> Result<Exit> {
     let home = Home::find().input()?;
@@ -71,7 +75,7 @@ fn report(path: &Path, text: &str, found: &[String], signer: Option<&str>) -> Re
     if found.is_empty() {
         let run = dyno_record::parse(text, path).context("cannot read the run again")?;
         let signed = signer.map(|signer| format!(" Signed by {signer}.")).unwrap_or_default();
-        return Ok(format!("{name}: verified: {}.{signed}\n", counts(&run)));
+        return Ok(format!("{name}: verified: {}. {ON_TRUST}{signed}\n", counts(&run)));
     }
     let mut lines = vec![format!("{name}: refused:")];
     lines.extend(found.iter().take(SHOWN).map(|why| format!("  {why}")));
