@@ -1,6 +1,5 @@
 //! The suites: a line each, and all of one.
 
-use std::fs;
 
 use anyhow::Result;
 use dyno_engine::{Home, Registry};
