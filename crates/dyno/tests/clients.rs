@@ -155,7 +155,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     assert_eq!(verdict["verdict"]["tests"][0]["cells"][0]["standing"]["standing"], "sought");
     let csv = place.dyno("show run.jsonl --format csv").exits(0).stdout;
     assert!(csv.contains("sustained_per_second") && csv.contains(",sought,"), "{csv}");
-    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap().replace('\u{a0}', " ");
     assert!(page.contains("what is sustained with p90 ≤ 400 ms"));
 
     // Again, at rates of its own, and both beside each other.
@@ -286,7 +286,8 @@ fn what_is_sustained_stands_beside_what_closed_clients_do() {
     let text = place.dyno(&format!("scaling {runs}")).exits(0).stdout;
     let is_sustained = most.iter().any(Option::is_some);
     assert_eq!(text.contains("sustains") && text.contains(" at clients="), is_sustained, "{text}");
-    assert!(std::fs::read_to_string(place.path("run.html")).unwrap().contains("p90 ≤ 400 ms"));
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap().replace('\u{a0}', " ");
+    assert!(page.contains("p90 ≤ 400 ms"));
     place.assert_clean();
 }
 

@@ -54,6 +54,7 @@ mod prove;
 mod python;
 mod reliability;
 mod report;
+mod report_layout;
 mod report_views;
 mod rig;
 mod round_trips;

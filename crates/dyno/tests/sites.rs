@@ -230,10 +230,13 @@ fn forty_runs_of_three_machines_are_one_folder() {
     assert_eq!(browser.wait_for(&format!("requestAnimationFrame(() => done((() => {{ {shown} }})()))")), 3);
     browser.run("location.hash = 'suite=none'");
     browser.run("location.hash = ''");
-    browser.assert_accessible("the index");
+    for (scheme, width) in [("light", 1200), ("dark", 1200), ("light", 360), ("dark", 360)] {
+        browser.prefer(scheme);
+        browser.resize(width, 800);
+        browser.assert_fits(width);
+        browser.assert_accessible(&format!("the index, {scheme}, {width} wide"));
+    }
     browser.assert_quiet();
-    browser.resize(400, 800);
-    browser.assert_fits(400);
     place.assert_clean();
 }
 

@@ -58,7 +58,8 @@ function layout(rows, width) {
 function rowTexts({ narrow, lines, heads, margin }, width, right) {
   const longest = Math.floor((narrow ? width - 20 : margin - 12) / 7);
   return [
-    Plot.text(heads, { y: "y", text: "head", frameAnchor: "left", textAnchor: "start", dx: -margin + 4, fontWeight: 600, fill: "var(--quiet)", stroke: "var(--paper)", strokeWidth: 4 }),
+    // A halo of paper as wide as a gap between words, so that no line of the axis crosses them.
+    Plot.text(heads, { y: "y", text: (d) => cut(d.head, Math.floor((width - 8) / 7.6)), title: "head", frameAnchor: "left", textAnchor: "start", dx: -margin + 4, fontWeight: 600, fill: "var(--quiet)", stroke: "var(--paper)", strokeWidth: 9 }),
     Plot.text(lines, {
       y: "labelY", text: (d) => cut(d.label, longest), title: (d) => (d.label.length > longest ? d.label : null), frameAnchor: "left", fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3,
       ...(narrow ? { textAnchor: "start", dx: 0 } : { textAnchor: "end", dx: -10 }),

@@ -93,6 +93,23 @@ pub fn significant(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
+/// A sentence in which no line ends between a figure and its unit.
+pub(crate) fn unbroken(sentence: &str) -> String {
+    const UNITS: [&str; 14] =
+        ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB", "B/s", "kB/s", "MB/s", "GB/s"];
+    let mut set = String::with_capacity(sentence.len());
+    for word in sentence.split_inclusive(' ') {
+        let unit = word.trim_end_matches([' ', ',', '.', ';', ':', ')']);
+        let is_figure = |before: &str| before.ends_with(|last: char| last.is_ascii_digit());
+        if UNITS.contains(&unit) && set.strip_suffix(' ').is_some_and(is_figure) {
+            set.pop();
+            set.push('\u{a0}');
+        }
+        set.push_str(word);
+    }
+    set
+}
+
 fn scaled(mut number: f64, step: f64, units: &[&str]) -> Scaled {
     let mut unit = 0;
     // A number that would be rounded up to the next unit is shown in that unit.
@@ -125,5 +142,14 @@ mod tests {
         assert_eq!(ratio(12.0), "12.0×");
         assert_eq!(percent(0.034), "3%");
         assert_eq!(percent(0.004), "0.4%");
+    }
+
+    #[test]
+    fn units_stay_with_their_figures() {
+        assert_eq!(
+            unbroken("A 95 % interval, in 88.3 s; (5 ms) of 7 s or s."),
+            "A 95\u{a0}% interval, in 88.3\u{a0}s; (5\u{a0}ms) of 7\u{a0}s or s."
+        );
+        assert_eq!(unbroken("% of 2  s"), "% of 2  s");
     }
 }

@@ -90,6 +90,8 @@ impl Browser {
     pub fn assert_accessible(&self, how: &str) {
         const AXE: &str = include_str!("../../../show/report/vendor/axe.min.js");
         self.run("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+        // Over a gradient axe judges no contrast, and text may be anywhere when a table is scrolled.
+        self.run("document.documentElement.style.setProperty('--more', 'none')");
         self.run(&format!("{AXE}\nwindow.axe = axe;"));
         let found = self.wait_for(
             "axe.run().then((found) => done(found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`)), (error) => done([String(error)]))",
@@ -122,7 +124,28 @@ impl Browser {
     /// Prefers light or dark.
     pub fn prefer(&self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        self.devtools("Emulation.setEmulatedMedia", json!({"features": features}));
+        self.devtools("Emulation.setEmulatedMedia", json!({"media": "", "features": features}));
+    }
+
+    /// Shows the page as it is printed, until [`Browser::prefer`].
+    pub fn print(&self) {
+        self.devtools("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    }
+
+    /// The colour of a place in the window.
+    pub fn pixel(&self, x: f64, y: f64) -> Value {
+        let (x, y) = (x.floor(), y.floor());
+        let picture = self.devtools("Page.captureScreenshot", json!({"format": "png"}));
+        self.wait_for(&format!(
+            "const picture = new Image();
+             picture.onload = () => {{
+                const canvas = document.createElement('canvas').getContext('2d');
+                canvas.drawImage(picture, -{x}, -{y});
+                done([...canvas.getImageData(0, 0, 1, 1).data]);
+             }};
+             picture.src = 'data:image/png;base64,{}'",
+            picture["data"].as_str().unwrap()
+        ))
     }
 
     /// Presses and releases a key.

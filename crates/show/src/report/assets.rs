@@ -12,7 +12,7 @@ use minijinja::{Environment, UndefinedBehavior, Value, escape_formatter};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::safe;
+use crate::{safe, units};
 
 /// Observable Plot and the parts of d3 it uses, as `make report-assets` built it.
 const LIBRARY: &str = include_str!("../../report/vendor/plot.min.js");
@@ -88,6 +88,7 @@ fn set_in(template: &str, context: BTreeMap<&str, Value>) -> Result<String> {
         Some(text) => escape_formatter(output, state, &Value::from(safe(text).as_ref())),
         None => escape_formatter(output, state, value),
     });
+    environment.add_filter("unbroken", |text: &str| units::unbroken(text));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).with_context(|| format!("the template {name} is wrong"))?;
     }

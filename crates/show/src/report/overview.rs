@@ -25,8 +25,8 @@ pub(super) struct Overview {
     corner: &'static str,
     columns: Vec<Heading>,
     rows: Vec<GlanceRow>,
-    /// True if figures are rates: ratios, which are of times, then go the other way.
-    rates: bool,
+    /// True if there are contenders to compare with the baseline.
+    ratios: bool,
 }
 
 /// The item that a row or a column shows.
@@ -67,8 +67,7 @@ pub(super) fn overview(verdict: &Verdict) -> Overview {
             ("Test", columns, verdict.tests.iter().flat_map(|judged| test(verdict, judged)).collect())
         }
     };
-    let rates = verdict.about.suite.figure == dyno_record::Figure::Rate;
-    Overview { figure: figure(verdict), corner, columns, rows, rates }
+    Overview { figure: figure(verdict), corner, columns, rows, ratios: contenders > 1 }
 }
 
 /// A test's rows, one for each quantity: its own has the test's id and title.
@@ -80,7 +79,7 @@ fn test(verdict: &Verdict, judged: &TestVerdict) -> impl Iterator<Item = GlanceR
             below: String::new(),
             anchor: anchors::test(&judged.id),
         },
-        cells: cells.iter().map(|found| cell(verdict, quantity, found)).collect(),
+        cells: cells.iter().map(|found| cell(verdict, judged, quantity, found)).collect(),
     })
 }
 
@@ -91,7 +90,8 @@ fn by_contender(verdict: &Verdict) -> Vec<GlanceRow> {
         false => words::place(words::level(record)),
     };
     let row = |(column, (index, record)): (usize, (usize, &ContenderRecord))| {
-        let cells = verdict.tests.iter().map(|judged| cell(verdict, &judged.quantity, &judged.cells[column]));
+        let cells =
+            verdict.tests.iter().map(|judged| cell(verdict, judged, &judged.quantity, &judged.cells[column]));
         (place(record), GlanceRow { heading: contender(verdict, index), cells: cells.collect() })
     };
     let mut rows: Vec<(usize, GlanceRow)> = verdict.shown_contenders().enumerate().map(row).collect();
@@ -120,12 +120,16 @@ fn column(judged: &TestVerdict) -> Heading {
     }
 }
 
-fn cell(verdict: &Verdict, quantity: &Quantity, cell: &Cell) -> GlanceCell {
+/// A ratio stands where it counts: that of a test outside of the means, such as of filling or settling, is in the test's
+/// own table. Words for what is wrong stand everywhere.
+fn cell(verdict: &Verdict, judged: &TestVerdict, quantity: &Quantity, cell: &Cell) -> GlanceCell {
+    let bad = !cell.standing.is_fine();
+    let is_compared = cell.contender != verdict.baseline && (judged.is_of_means() || bad);
     GlanceCell {
         figure: figure_of(quantity, cell),
-        ratio: (cell.contender != verdict.baseline).then(|| figure::ratio_of(quantity, cell, Detail::Ratio)),
+        ratio: is_compared.then(|| figure::ratio_of(quantity, cell, Detail::Ratio)),
         fastest: cell.fastest,
-        bad: !cell.standing.is_fine(),
+        bad,
     }
 }
 
