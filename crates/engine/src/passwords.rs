@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -110,20 +111,30 @@ fn is_trusted(owner: Uid, server: &str) -> bool {
 ///
 /// A file that others may read is not used, and a warning says so, as libpq does.
 pub fn pgpass(file: &Path, wanted: [&str; 4], warnings: &mut Vec<String>) -> Option<Secret> {
-    let found = fs::metadata(file).ok()?;
-    if !found.is_file() {
-        warnings.push(format!("{} is not used: it is no plain file", file.display()));
-        return None;
-    }
+    let (mut opened, found) = open(file, warnings)?;
     if found.permissions().mode() & 0o077 != 0 {
         let file = file.display();
         warnings.push(format!("{file} is not used: others may read it; `chmod 600 {file}` keeps them out"));
         return None;
     }
-    let text = fs::read(file).ok()?;
+    let mut text = Vec::new();
+    opened.read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| matching_password(line, wanted)).next().map(Secret::new)
+}
+
+/// Opens a file of passwords, with what the system knows of it. Where something else has its name, such as a FIFO that would
+/// be waited for, a warning says so.
+fn open(file: &Path, warnings: &mut Vec<String>) -> Option<(File, Metadata)> {
+    match dyno_files::open_found(file) {
+        Ok(opened) => opened.metadata().ok().map(|found| (opened, found)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            warnings.push(format!("{} is not used: it is no plain file", file.display()));
+            None
+        }
+        Err(_) => None,
+    }
 }
 
 /// The password of a line `host:port:database:user:password` whose other fields match. `*` matches
@@ -177,7 +188,7 @@ impl MyCnf {
     /// Reads the file; one that is missing has no options. One that every account may write to is not
     /// used, and a warning says so, as MySQL's programs do. `!include` lines are not followed.
     pub fn read(file: &Path, groups: &[String], warnings: &mut Vec<String>) -> MyCnf {
-        let Ok(found) = fs::metadata(file) else { return MyCnf::default() };
+        let Some((mut opened, found)) = open(file, warnings) else { return MyCnf::default() };
         if found.permissions().mode() & 0o002 != 0 {
             let file = file.display();
             warnings.push(format!(
@@ -185,7 +196,10 @@ impl MyCnf {
             ));
             return MyCnf::default();
         }
-        let text = fs::read(file).unwrap_or_default();
+        let mut text = Vec::new();
+        if opened.read_to_end(&mut text).is_err() {
+            return MyCnf::default();
+        }
         MyCnf::parse(&String::from_utf8_lossy(&text), groups)
     }
 

@@ -4,7 +4,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use nix::unistd::Uid;
 
 use crate::owner::{is_open, is_own, is_sticky, is_trusted, user_name};
 use crate::walk::{Part, Walk};
@@ -26,6 +27,19 @@ pub fn check_guarded(path: &Path) -> Result<()> {
 /// As for [`check_guarded`].
 pub fn check_lasting(path: &Path) -> Result<()> {
     check(path, is_trusted, |_, found| is_sticky(found))
+}
+
+/// Refuses, as root, a folder in which another user could put another one in the place of one of dyno's while dyno and
+/// its engines work there by path, and have root write elsewhere. The path may be relative.
+///
+/// # Errors
+/// As for [`check_guarded`], and dyno is root.
+pub fn check_lasting_for_root(path: &Path) -> Result<()> {
+    if !Uid::effective().is_root() {
+        return Ok(());
+    }
+    // The engines' processes reach it by its whole path.
+    check_lasting(&std::path::absolute(path)?).context("another user could have root write elsewhere")
 }
 
 /// Walks along a path. Others may write to those folders on it that `may_write` accepts.

@@ -18,7 +18,7 @@ mod same;
 mod walk;
 
 pub use build_folder::BuildFolder;
-pub use guard::{check_guarded, check_lasting};
+pub use guard::{check_guarded, check_lasting, check_lasting_for_root};
 pub use held::{Found, HeldFolder, writable};
 pub use notice::{notice, notices_to};
 pub use output::Output;

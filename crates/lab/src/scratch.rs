@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dyno_files::check_lasting;
-use nix::unistd::Uid;
+use dyno_files::check_lasting_for_root;
 use tempfile::TempDir;
 
 pub(crate) use mounted::note as note_mount;
@@ -55,7 +54,7 @@ impl Scratch {
     /// As for [`Scratch::create`].
     pub fn create_or(parent: &Path, advice: &str) -> Result<Scratch> {
         let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
-        check_place(parent).with_context(context)?;
+        check_lasting_for_root(parent).with_context(context)?;
         sweep(parent);
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
@@ -104,16 +103,6 @@ pub fn default_parent() -> PathBuf {
         _ if Path::new("/var/tmp").is_dir() => "/var/tmp".into(),
         _ => env::temp_dir(),
     }
-}
-
-/// Refuses, as root, a folder in which another user could put another one in the place of the run's while dyno and its
-/// engines work there by path, and have root write elsewhere.
-fn check_place(parent: &Path) -> Result<()> {
-    if !Uid::effective().is_root() {
-        return Ok(());
-    }
-    // The engines' processes reach it by its whole path.
-    check_lasting(&std::path::absolute(parent)?).context("another user could have root write elsewhere")
 }
 
 /// Makes folders that only their owner may enter.

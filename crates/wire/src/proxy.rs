@@ -16,6 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use dyno_files::check_lasting_for_root;
 use nix::sys::prctl;
 use tempfile::TempDir;
 
@@ -85,7 +86,7 @@ impl Proxy {
     ) -> Result<Proxy> {
         let (listening, place, kept) = match &server {
             ServerPlace::Socket(_) | ServerPlace::Within(..) => {
-                let kept = folder_for(folder, socket)?;
+                let kept = folder_for([folder, &env::temp_dir(), Path::new("/tmp")], socket)?;
                 let path = kept.path().join(socket);
                 let listener = UnixListener::bind(&path)
                     .with_context(|| format!("cannot make the proxy's socket {}", path.display()))?;
@@ -216,9 +217,10 @@ impl Shared {
     }
 }
 
-/// A folder that only its owner and root may enter, in which a socket's path is short enough.
-fn folder_for(folder: &Path, socket: &str) -> Result<TempDir> {
-    for parent in [folder, &env::temp_dir(), Path::new("/tmp")] {
+/// A folder that only its owner and root may enter, in which a socket's path is short enough, in the first of `parents` that
+/// takes one. The environment may name a folder of another user, who could exchange what root makes there.
+fn folder_for<const PARENTS: usize>(parents: [&Path; PARENTS], socket: &str) -> Result<TempDir> {
+    for parent in parents.into_iter().filter(|parent| check_lasting_for_root(parent).is_ok()) {
         let mut builder = tempfile::Builder::new();
         let made = builder.prefix("wire-").permissions(Permissions::from_mode(0o700)).tempdir_in(parent);
         let Ok(made) = made else { continue };

@@ -13,7 +13,7 @@ use super::values::size;
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
     /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard
-    /// input. The rows of several files go into one table, in this order; each file has the columns of the first
+    /// input; * and ? stand for letters of names, where no shell has expanded them. The rows of several files go into one table, in this order; each file has the columns of the first
     #[arg(required_unless_present = "clean_up", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.

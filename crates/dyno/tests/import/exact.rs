@@ -2,7 +2,7 @@
 //! skipped.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
@@ -222,6 +222,52 @@ fn an_import_that_waits_for_a_lock_of_postgres_heeds_signals() {
     holder.wait().unwrap();
     result.exits(143).says("nothing was loaded");
     assert_eq!(case.sql("SELECT count(*) FROM lk"), "0");
+}
+
+#[test]
+fn an_import_that_waits_for_a_lock_of_mariadb_or_mysql_heeds_signals() {
+    for engine in ["mariadb", "mysql"] {
+        let Some(case) = Case::of(engine) else { continue };
+        case.sql("CREATE TABLE lk (id INTEGER, n VARCHAR(9)); INSERT INTO lk VALUES (0, 'old')");
+        case.place.write("lk.csv", "id,n\n1,a\n");
+        let mut holder = program(&case.server.url);
+        let mut holder = holder.arg("-n").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = holder.stdin.take().unwrap();
+        writeln!(input, "LOCK TABLES lk WRITE; SELECT 1;").unwrap();
+        holder.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let waiting =
+            "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'";
+        let results = ["--append", "--append --on-conflict skip --key id", "--replace"].map(|how| {
+            let mut command = case.place.command();
+            command.args(["import", "lk.csv", "--header", "--into", &case.server.url]).args(how.split(' '));
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            wait_for("an import that waits", 60, || case.sql(waiting) == "1");
+            kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+            wait_for("the end of the import", 60, || child.try_wait().unwrap().is_some());
+            Result::from(child.wait_with_output().unwrap()).without_panic()
+        });
+        // The lock is held until here.
+        drop(input);
+        holder.wait().unwrap();
+        for result in results {
+            result.exits(143).says("nothing was loaded");
+        }
+        assert_eq!(case.sql("SELECT id, n FROM lk"), "0|old", "{engine}");
+        assert_eq!(case.sql("SHOW TABLES"), "lk", "{engine}");
+    }
+}
+
+#[test]
+fn a_table_of_another_name_is_not_cleaned_up_in_mariadb() {
+    let Some(case) = Case::of("mariadb") else { return };
+    let own = "dyno_import_0123456789abcdef";
+    for name in [own.to_owned(), format!("{own}_synced"), format!("{own}_old"), format!("{own}_backup")] {
+        case.sql(&format!("CREATE TABLE {name} (id INTEGER)"));
+    }
+    case.place.write("t.csv", "id\n1\n");
+    let loaded = case.import("t.csv --header").exits(0);
+    loaded.prints(&format!("Removed {own}, {own}_synced, left by")).prints(&format!("{own}_old is kept"));
+    assert_eq!(case.sql("SHOW TABLES"), format!("{own}_backup\n{own}_old\nt"));
 }
 
 #[test]

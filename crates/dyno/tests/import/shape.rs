@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::json;
 
 use super::{import, import_input, names, query};
@@ -16,6 +18,11 @@ fn a_header_or_a_delimiter_that_is_not_clear_is_asked_for() {
     place.write("all.csv", "id,n\n1,2\nid,n\n3,4\n");
     place.write("comma.csv", "1,5;2,5\n3,5;4,5\n");
     place.write("words.txt", "hello\nworld\n");
+    place.write("days.csv", "2024-01-01,offline\n2024-01-02,5\n2024-01-03,7\n");
+    place.write("year.csv", "country,2019\nDE,5\nFR,7\n");
+    place.write("steps.csv", "region,1,2,3\na,5,6,7\n");
+    place.write("form.csv", "What is your name?,City\nAnn,Bonn\n");
+    place.write("ragged.csv", "id;name\n1;a\n2;b;c\n3;d;e;f\n4;g;h;i;j\n");
     let before = names(&place);
     for (file, asked) in [
         ("people.csv", "Say --header if it does, --no-header if it is data"),
@@ -23,6 +30,11 @@ fn a_header_or_a_delimiter_that_is_not_clear_is_asked_for() {
         ("years.csv", "numbers that may be years"),
         ("all.csv", "record 3 is the first one again"),
         ("comma.csv", "Say --delimiter"),
+        ("days.csv", "a field that reads like those below it. Say --header"),
+        ("year.csv", "numbers that may be names of columns"),
+        ("steps.csv", "numbers that may be names of columns"),
+        ("form.csv", "neither names as most columns have them nor values. Say --header"),
+        ("ragged.csv", "';' stands in 100 % of the first records"),
     ] {
         import(&place, &format!("{file} --into a.db")).exits(2).says(asked);
         assert_eq!(names(&place), before, "{file}");
@@ -62,6 +74,30 @@ fn a_ragged_row_does_not_hide_the_delimiter() {
     place.write("sheet.csv", "sep=;\r\nid;price\r\n1;2,50\r\n");
     import(&place, "sheet.csv --into a.db").exits(0).prints("(the first line is sep=;");
     assert_eq!(query(&place.path("a.db"), "SELECT id, price FROM sheet"), json!([[1, "2,50"]]));
+}
+
+#[test]
+fn a_pattern_that_no_shell_expanded_names_files() {
+    let place = Place::new();
+    for (name, id) in [("b.csv", 2), ("a.csv", 1), (".c.csv", 3), ("d.tsv", 4)] {
+        place.write(name, &format!("id,n\n{id},5\n"));
+    }
+    import(&place, "*.csv --table t --into a.db").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT id FROM t"), json!([[1], [2]]));
+    import(&place, "*.json --table t --into a.db --append").exits(2).says("no file matches '*.json'");
+    // A file of that very name is no pattern, and one that a pattern finds alone names its table.
+    place.write("?.csv", "id,n\n9,5\n");
+    import(&place, "?.csv --table q --into a.db").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT id FROM q"), json!([[9]]));
+    import(&place, "*.tsv --into a.db --delimiter ,").exits(0).prints("1 row into table d from d.tsv");
+}
+
+#[test]
+fn types_are_not_read_from_a_fifo() {
+    let place = Place::new();
+    place.write("t.csv", "id\n1\n");
+    mkfifo(&place.path("types"), Mode::S_IRWXU).unwrap();
+    import(&place, "t.csv --into a.db --schema types").exits(2).says("not a regular file");
 }
 
 #[test]

@@ -47,6 +47,17 @@ fn a_pgpass_that_others_may_read_is_not_used() {
 }
 
 #[test]
+fn a_fifo_is_no_file_of_passwords_and_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("fifo");
+    nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut warnings = Vec::new();
+    assert_eq!(pgpass(&file, ["h", "1", "d", "u"], &mut warnings), None);
+    assert_eq!(MyCnf::read(&file, &groups(&["client"]), &mut warnings).value("password"), None);
+    assert_eq!(warnings, [(); 2].map(|()| format!("{} is not used: it is no plain file", file.display())));
+}
+
+#[test]
 fn my_cnf_is_read_as_mysql_reads_it() {
     let text = r#"
 [mysqld]

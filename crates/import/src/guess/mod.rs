@@ -95,6 +95,8 @@ struct Division {
     width: usize,
     /// The share of records that have as many.
     share: f64,
+    /// The share of records that have more than one.
+    divided: f64,
     /// True if the first record has as many, too.
     fits_first: bool,
     /// A record that has another number of fields, counted from 1.
@@ -106,10 +108,12 @@ impl Division {
         let count = |width: usize| widths.iter().filter(|found| **found == width).count();
         let distinct: HashSet<usize> = widths.iter().copied().filter(|width| *width > 1).collect();
         let width = distinct.into_iter().max_by_key(|&width| (count(width), width)).unwrap_or(1);
+        let share = |records: usize| records as f64 / widths.len().max(1) as f64;
         Division {
             delimiter,
             width,
-            share: count(width) as f64 / widths.len().max(1) as f64,
+            share: share(count(width)),
+            divided: share(widths.iter().filter(|found| **found > 1).count()),
             fits_first: widths.first() == Some(&width),
             odd: widths.iter().position(|found| *found != width).map(|place| place + 1),
         }
@@ -121,6 +125,13 @@ impl Division {
 
     fn divides_most(&self) -> bool {
         self.width > 1 && self.share >= 0.5
+    }
+
+    fn said_ragged(&self) -> String {
+        let (delimiter, share) = (shown(self.delimiter), self.divided * 100.0);
+        format!(
+            "{delimiter} stands in {share:.0} % of the first records, and divides them into different numbers of fields"
+        )
     }
 }
 
@@ -151,17 +162,34 @@ pub fn delimiter(source: &Source, sample: &Sample, whole: bool, syntax: Syntax, 
     match (&fitting[..], fitting.iter().find(is_named)) {
         (_, Some(division)) => Ok(Choice::new(division.delimiter, "by the file's name")),
         ([only], _) => Ok(Choice::new(only.delimiter, "it divides most of the first records alike")),
-        ([], _) if fair.is_empty() => {
-            Ok(Choice::new(named.unwrap_or(b','), "no other divides the first records: one column"))
-        }
+        ([], _) if fair.is_empty() => one_column(named.unwrap_or(b','), &divisions),
         _ => Err(question(&fair)),
     }
 }
 
+/// Takes the usual delimiter where none divides the records alike. Another one that stands in many of them may be the
+/// right one all the same, and would end up within the values; the usual one would make bad rows.
+fn one_column(usual: u8, divisions: &[Division]) -> Guess<u8> {
+    let others = divisions.iter().filter(|division| division.delimiter != usual && division.divided >= 0.5);
+    let found: Vec<String> = others.map(Division::said_ragged).collect();
+    match &found[..] {
+        [] => Ok(Choice::new(usual, "no other divides the first records: one column")),
+        found => Err(format!(
+            "it is not clear what stands between the fields: {}. Say --delimiter CHARACTER, which is {} if each record is \
+             one field",
+            found.join("; "),
+            shown(usual)
+        )),
+    }
+}
+
+/// A delimiter, for messages.
+fn shown(delimiter: u8) -> String {
+    if delimiter == b'\t' { "tab".into() } else { format!("'{}'", delimiter as char) }
+}
+
 /// Asks for the delimiter.
 fn question(divisions: &[&Division]) -> String {
-    let shown =
-        |delimiter: u8| if delimiter == b'\t' { "tab".into() } else { format!("'{}'", delimiter as char) };
     let reported = divisions.iter().map(|division| {
         let Division { width, share, .. } = division;
         let odd = division.odd.map_or(String::new(), |odd| format!(", not record {odd}"));
@@ -211,6 +239,15 @@ mod tests {
             ("x.csv", "Ann,1999\nBob,2001\n", (b',', false)),
             ("x.csv", ",a\n0,1\n", (b',', true)),
             ("x.csv", "Ann,unknown\nBob,12\nBob,13\n", (b',', false)),
+            ("x.csv", "region,1,2\na,5,6\n", (b',', false)),
+            ("x.csv", "note\n1\n2\n3;4\n5;6;7\n", (b',', true)),
+            ("x.csv", "Ann,5,1,7\nBob,6,2,8\n", (b',', false)),
+            ("x.csv", "5,6,7\n8,9,10\n", (b',', false)),
+            ("x.csv", "day,n\n2024-01-01,5\n2024-01-02,7\n", (b',', true)),
+            ("x.csv", "ISO,people,area\nDE,83,357\nFR,68,643\n", (b',', true)),
+            ("x.csv", "Ann,2024-01-01\nBob,2024-01-02\n", (b',', false)),
+            ("x.csv", "ann@a.org,Ann\nbob@b.org,Bob\n", (b',', false)),
+            ("x.csv", "*,Ann\n*,Bob\n", (b',', false)),
         ] {
             assert_eq!(guess(name, text), Ok(wanted), "{text}");
         }
@@ -235,11 +272,29 @@ mod tests {
             ("x.csv", "Timestamp,How old are you?\n2020-01-01,12\n2020-01-02,13\n", "texts above"),
             ("x.csv", "name,name\nAnn,Bob\n", "it has a word twice"),
             ("x.csv", "x,5\n1,2\n", "words and numbers above columns of numbers"),
+            ("x.csv", "2024-01-01,offline\n2024-01-02,5\n2024-01-03,7\n", "reads like those below it"),
+            ("x.csv", "07:04:00,offline,off\n7:05:00,5,6\n", "reads like those below it"),
+            ("x.csv", "DE,offline\nFR,5\n", "reads like those below it"),
+            ("x.csv", "country,2019\nDE,5\nFR,7\n", "as years may"),
+            ("x.csv", "region,1,2,3\na,5,6,7\n", "numbers that may be names of columns"),
+            ("x.csv", "What is your name?,City\nAnn,Bonn\n", "neither names"),
+            ("x.csv", "\"Name, first\",City\nAnn,Bonn\n", "neither names"),
+            ("x.csv", "Driver's name,City\nAnn,Bonn\n", "neither names"),
+            ("x.csv", "Name*,City\nAnn,Bonn\n", "neither names"),
+            ("x.csv", "Name,City,\nAnn,Bonn,\nBob,Rome,\n", "neither names"),
+            ("x.csv", ",name\na,Ann\nb,Bob\n", "neither names"),
+            ("x.csv", &format!("{},City\nAnn,Bonn\n", "name ".repeat(13)), "neither names"),
             (
                 "x.csv",
                 "1,5;2,5\n3,5;4,5\n",
                 "',' divides 100 % of the first records into 3 fields; ';' divides 100 %",
             ),
+            (
+                "x.csv",
+                "id;name\n1;a\n2;b;c\n3;d;e;f\n4;g;h;i;j\n",
+                "';' stands in 100 % of the first records",
+            ),
+            ("x.txt", "a\nb\n1|2|3\n1|2|3|4\n1|2|3|4|5\n", "'|' stands in 60 % of the first records"),
             (
                 "x.csv",
                 "A report\nid;name\n1;a\n2;b\n",

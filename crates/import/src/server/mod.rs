@@ -1,5 +1,6 @@
 //! Into a server: what PostgreSQL and MySQL have in common.
 
+mod cancel;
 mod common;
 mod mysql;
 mod postgres;

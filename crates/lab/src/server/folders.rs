@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use dyno_files::{HeldFolder, check_lasting_for_root};
 use tempfile::TempDir;
 
 use super::account::Account;
@@ -56,7 +57,10 @@ impl Folders {
         };
         make().with_context(|| format!("cannot make folders in {}", whole.path().display()))?;
         account.check_way(&temporary)?;
-        let short = if fits(&sockets, socket) { None } else { Some(short_folder(account, socket)?) };
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let elsewhere = || [Some(env::temp_dir()), runtime, Some("/tmp".into())].into_iter().flatten();
+        let short =
+            if fits(&sockets, socket) { None } else { Some(short_folder(account, socket, elsewhere())?) };
         Ok(Folders {
             data: within("data"),
             sockets: short.as_ref().map_or(sockets, |short| short.path().to_owned()),
@@ -90,9 +94,10 @@ impl Folders {
     }
 }
 
-/// Removes all that is in a folder. No link is followed.
+/// Removes all that is in a folder. No link is followed, nor one that stands in the folder's place.
 fn empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+    let held = HeldFolder::open(folder)?;
+    for entry in fs::read_dir(held.within(""))? {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
             true => fs::remove_dir_all(entry.path())?,
@@ -106,10 +111,10 @@ fn fits(folder: &Path, socket: &str) -> bool {
     folder.join(socket).as_os_str().as_bytes().len() <= LONGEST_SOCKET
 }
 
-/// A folder elsewhere for a socket whose path would be too long.
-fn short_folder(account: &Account, socket: &str) -> Result<TempDir> {
-    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    for parent in [Some(env::temp_dir()), runtime, Some("/tmp".into())].into_iter().flatten() {
+/// A folder elsewhere for a socket whose path would be too long, in the first of `parents` that takes one. The environment
+/// may name a folder of another user, who could exchange what root makes there.
+fn short_folder(account: &Account, socket: &str, parents: impl Iterator<Item = PathBuf>) -> Result<TempDir> {
+    for parent in parents.filter(|parent| check_lasting_for_root(parent).is_ok()) {
         let Ok(folder) = closed_folder("dyno-", &parent) else { continue };
         let usable = account.own(folder.path()).is_ok() && account.check_way(folder.path()).is_ok();
         if fits(folder.path(), socket) && usable {
@@ -130,12 +135,41 @@ fn closed_folder(prefix: &str, parent: &Path) -> io::Result<TempDir> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{chown, symlink};
     use std::process::{Command, Stdio};
 
     use nix::sys::signal::Signal;
     use nix::unistd::Uid;
 
     use super::*;
+
+    #[test]
+    fn a_folder_is_emptied_and_not_what_a_link_in_its_place_names() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir_all(path("other/inner")).unwrap();
+        fs::create_dir_all(path("own/inner")).unwrap();
+        fs::write(path("own/file"), "text").unwrap();
+        symlink("../other", path("own/link")).unwrap();
+        symlink("other", path("exchanged")).unwrap();
+        assert!(empty(&path("exchanged")).is_err());
+        empty(&path("own")).unwrap();
+        assert_eq!(fs::read_dir(path("own")).unwrap().count(), 0);
+        assert!(path("other/inner").exists());
+    }
+
+    #[test]
+    fn root_makes_no_folder_for_a_socket_in_one_of_another_user() {
+        if !Uid::effective().is_root() {
+            return eprintln!("not run: another user's folders need root");
+        }
+        let theirs = tempfile::tempdir().unwrap();
+        chown(theirs.path(), Some(65534), Some(65534)).unwrap();
+        let account = Account::for_server("nobody").unwrap();
+        let parents = [theirs.path(), Path::new("/tmp")].map(Path::to_owned);
+        let short = short_folder(&account, "socket", parents.into_iter()).unwrap();
+        assert_eq!(short.path().parent(), Some(Path::new("/tmp")));
+    }
 
     #[test]
     fn the_account_of_a_server_writes_to_its_own_folders_and_not_where_dyno_writes() {

@@ -1,7 +1,6 @@
 //! Words that values are drawn from: a list in the suite, or a file next to it.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -90,12 +89,12 @@ fn read(suite: &Path, file: &str, column: Option<&str>) -> Result<Vec<String>> {
     let is_next = !file.is_empty() && !file.contains('/') && !file.starts_with('.');
     ensure!(is_next, "'{file}' is no file next to the suite: it is a name without a folder");
     let path = suite.with_file_name(file);
-    let kind = path.metadata().with_context(|| format!("cannot read {}", path.display()))?;
-    ensure!(kind.is_file(), "{} is no regular file", path.display());
+    let opened = dyno_files::open_found(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let kind = opened.metadata().with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(kind.len() <= LONGEST, "{} is longer than {} MiB", path.display(), LONGEST >> 20);
     let mut text = String::new();
-    let opened = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-    opened.with_context(|| format!("cannot read {}", path.display()))?;
+    let read = opened.take(LONGEST).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines();
     let Some(column) = column else { return Ok(lines.map(str::to_owned).collect()) };
     let fields = |line: &str| -> Vec<String> {
@@ -117,4 +116,20 @@ fn read(suite: &Path, file: &str, column: Option<&str>) -> Result<Vec<String>> {
         found.with_context(|| format!("{}:{number}: the line has no field {}", path.display(), place + 1))
     });
     cells.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::*;
+
+    #[test]
+    fn a_fifo_holds_no_words_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        mkfifo(&folder.path().join("words.txt"), Mode::S_IRWXU).unwrap();
+        let error = read(&folder.path().join("suite.toml"), "words.txt", None).unwrap_err();
+        assert!(format!("{error:#}").contains("not a regular file"), "{error:#}");
+    }
 }

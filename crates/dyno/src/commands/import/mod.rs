@@ -1,11 +1,11 @@
 //! `dyno import`: loads a file into a database.
 
+mod patterns;
 mod preview;
 mod summary;
 mod target;
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -129,7 +129,8 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
     let words = |text: &String| text.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
     let indexes: Vec<Vec<String>> = arguments.indexes.iter().map(words).collect();
     check(arguments, &indexes).input()?;
-    let mut sources = arguments.files.iter().map(|file| Source::new(file));
+    let files = patterns::expand(&arguments.files).input()?;
+    let mut sources = files.iter().map(|file| Source::new(file));
     let source = sources.next().unwrap_or(Source::Stdin);
     let more: Vec<Source> = sources.collect();
     let table = arguments.table.clone().or_else(|| source.stem());
@@ -200,7 +201,8 @@ fn types(arguments: &ImportArgs) -> Result<Types> {
 /// The types that a file states.
 fn schema(path: &Path) -> Result<Types> {
     let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
+    let read =
+        dyno_files::open_found(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
     read.with_context(|| format!("cannot read {}", escaped(path)))?;
     ensure!(
         text.len() as u64 <= LONGEST_SCHEMA,

@@ -1,6 +1,5 @@
 //! `--on`: runs whose clients are on other machines. What cannot be driven from there is refused before anything runs.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -103,5 +102,22 @@ fn check(contender: &Contender) -> Result<()> {
 
 fn is_program(path: &Path) -> bool {
     let mut start = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok_and(|()| start == ELF)
+    dyno_files::open_found(path).and_then(|mut file| file.read_exact(&mut start)).is_ok_and(|()| start == ELF)
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::*;
+
+    #[test]
+    fn a_fifo_is_no_program_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        mkfifo(&fifo, Mode::S_IRWXU).unwrap();
+        assert!(!is_program(&fifo));
+        assert!(is_program(&std::env::current_exe().unwrap()));
+    }
 }

@@ -8,7 +8,7 @@ use dyno_client::mysql::{ServerError, load_data};
 
 use super::MySql;
 use super::catalog::text;
-use super::statements::{held, quoted};
+use super::statements::{Statements, held, quoted};
 use crate::batch::Batch;
 use crate::error::{BadInput, Input, Interrupted, Refused, shown};
 use crate::pipeline::Rows;
@@ -41,6 +41,32 @@ impl MySql {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<(Reached, Vec<String>)> {
         let statements = self.plan(table, existing);
+        let watch = rows.watch();
+        self.cancellable(&self.connection, watch, || {
+            self.fill_staged(table, existing, &statements, rows, check)
+        })?;
+        if watch.stops() {
+            return Err(Interrupted.into());
+        }
+        let reached = self.reached(existing)?;
+        watch.doing("committing");
+        if existing == Existing::Replace {
+            return self.replace(&table.name, &statements, reached, watch, || rows.seal());
+        }
+        rows.seal()?;
+        committed(&statements.commit, self.connection.rows(&statements.commit).map(drop))?;
+        Ok(self.tidy(&statements.last, reached))
+    }
+
+    /// Executes all before the commit.
+    fn fill_staged(
+        &self,
+        table: &Table,
+        existing: Existing,
+        statements: &Statements,
+        rows: &mut Rows,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         for sql in &statements.before {
             self.execute(sql).input()?;
         }
@@ -56,17 +82,7 @@ impl MySql {
             rows.watch().doing("making indexes");
             self.execute(sql).input()?;
         }
-        if rows.watch().stops() {
-            return Err(Interrupted.into());
-        }
-        let reached = self.reached(existing)?;
-        rows.watch().doing("committing");
-        if existing == Existing::Replace {
-            return self.replace(&table.name, &statements, reached, || rows.seal());
-        }
-        rows.seal()?;
-        committed(&statements.commit, self.connection.rows(&statements.commit).map(drop))?;
-        Ok(self.tidy(&statements.last, reached))
+        Ok(())
     }
 
     /// Executes the statements that follow the commit. If one fails, the rows stay, so the failure is a note.

@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
-use dyno_client::mysql::{self, Connection};
+use dyno_client::mysql::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::common::{check_names, said_removed, staged_name};
-use crate::error::Input;
-use crate::pipeline::Rows;
+use super::cancel::cancellable;
+use super::common::{LOST, check_names, said_removed, staged_name};
+use crate::error::{Input, Interrupted};
+use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
 use crate::target::{Existing, Program, Target, check_same, literal, said_losses};
@@ -50,6 +51,7 @@ const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
+    api: Arc<Api>,
     server: Server,
     connection: Connection,
     /// Under which name a new table is loaded.
@@ -79,6 +81,7 @@ impl MySql {
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
         Ok(MySql {
+            api,
             server: server.clone(),
             connection,
             staged: staged_name(),
@@ -87,6 +90,19 @@ impl MySql {
             sync_frm,
             notes: Vec::new(),
         })
+    }
+
+    /// Does the work of a connection to this server, which ends its statement when the user wants to stop.
+    fn cancellable<T>(
+        &self,
+        connection: &Connection,
+        watch: &dyn ImportObserver,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let id = connection.value("SELECT CONNECTION_ID()")?.unwrap_or_default();
+        let (api, server) = (&self.api, &self.server);
+        let end = || mysql::connect(api, server, false)?.rows(&format!("KILL QUERY {id}")).map(drop);
+        cancellable(watch, end, work)
     }
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
@@ -245,6 +261,7 @@ impl Target for MySql {
         if existing != Existing::Append {
             clean::hold(&self.connection, &self.staged)?;
         }
+        let watch = rows.watch();
         match self.fill(table, existing, rows, check) {
             Ok((reached, notes)) => {
                 self.notes.extend(notes);
@@ -252,7 +269,8 @@ impl Target for MySql {
             }
             Err(error) => {
                 self.undo();
-                Err(error)
+                let is_known = error.to_string() != LOST;
+                Err(if is_known && watch.stops() { Interrupted.into() } else { error })
             }
         }
     }

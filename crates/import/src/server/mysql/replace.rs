@@ -16,6 +16,8 @@ use super::MySql;
 use super::catalog;
 use super::load::committed;
 use super::statements::{Statements, name_of_old, quoted};
+use crate::error::Interrupted;
+use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
 use crate::server::common::STAGED;
 use crate::target::check_same;
@@ -40,11 +42,13 @@ impl MySql {
         table: &str,
         statements: &Statements,
         reached: Reached,
+        watch: &dyn ImportObserver,
         seal: impl FnOnce() -> Result<()>,
     ) -> Result<(Reached, Vec<String>)> {
         let mut notes = Vec::new();
-        match self.lock(table) {
+        match self.lock(table, watch) {
             Ok((holder, renamer)) => self.swap(table, &statements.commit, (holder, renamer), seal)?,
+            Err(_) if watch.stops() => return Err(Interrupted.into()),
             Err(error) if is_timeout(&error) => return Err(error),
             Err(error) => {
                 self.check_unchanged(table)?;
@@ -57,29 +61,40 @@ impl MySql {
         if self.may_drop(table) {
             last.extend(statements.drop_old.clone());
         } else {
-            let (old, kept) = (name_of_old(&self.staged), self.staged.replacen(STAGED, KEPT, 1));
-            notes.push(format!(
-                "Another program changed the table {table} right before it was replaced, so it is kept as {kept}."
-            ));
-            last.push(format!("RENAME TABLE {} TO {}", quoted(&old), quoted(&kept)));
+            notes.push(self.keep_old(table));
         }
         let (reached, failed) = self.tidy(&last, reached);
         notes.extend(failed);
         Ok((reached, notes))
     }
 
+    /// Gives the table that was moved away a name to stay, and says which one it has.
+    fn keep_old(&self, table: &str) -> String {
+        let (old, kept) = (name_of_old(&self.staged), self.staged.replacen(STAGED, KEPT, 1));
+        let renamed = self.connection.rows(&format!("RENAME TABLE {} TO {}", quoted(&old), quoted(&kept)));
+        let name = match renamed {
+            Ok(_) => kept,
+            // No later import drops it under this name either.
+            Err(error) => format!("{old}, which the server refuses to rename to {kept}: {error:#}"),
+        };
+        format!(
+            "Another program changed the table {table} right before it was replaced, so it is kept as {name}."
+        )
+    }
+
     /// Connects twice, and locks the table with the first connection: no other has an open transaction on it then, and none
     /// can change it.
-    fn lock(&self, table: &str) -> Result<(Connection, Connection)> {
+    fn lock(&self, table: &str, watch: &dyn ImportObserver) -> Result<(Connection, Connection)> {
         let connect = || -> Result<Connection> {
-            let connection = mysql::connect(self.connection.api(), &self.server, false)?;
+            let connection = mysql::connect(&self.api, &self.server, false)?;
             let database = self.server.database.as_deref().unwrap_or_default();
             connection.rows(&format!("USE {}", quoted(database)))?;
             Ok(connection)
         };
         let (holder, renamer) = (connect()?, connect()?);
         renamer.rows(PATIENCE)?;
-        holder.rows(&format!("LOCK TABLES {} WRITE", quoted(table)))?;
+        let lock = format!("LOCK TABLES {} WRITE", quoted(table));
+        self.cancellable(&holder, watch, || holder.rows(&lock).map(drop))?;
         Ok((holder, renamer))
     }
 

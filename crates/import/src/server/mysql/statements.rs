@@ -3,6 +3,11 @@
 use crate::table::{Merge, Table};
 use crate::target::Existing;
 
+/// Behind the name of a new table, the name of the table that it replaces until that is dropped.
+pub const OLD: &str = "_old";
+/// Behind the same, the name of the small table that has the server sync the folder of the others.
+pub const WITNESS: &str = "_synced";
+
 /// The statements of an import, in order.
 pub struct Statements {
     /// Before the rows.
@@ -23,7 +28,7 @@ pub struct Statements {
 /// makes names of tables durable.
 pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: bool) -> Statements {
     let is_new = existing != Existing::Append;
-    let (old, witness) = (quoted(&name_of_old(staged)), quoted(&format!("{staged}_synced")));
+    let (old, witness) = (quoted(&name_of_old(staged)), quoted(&format!("{staged}{WITNESS}")));
     let (name, staged) = (quoted(&table.name), quoted(staged));
     let is_merged = table.merge.is_some();
     let into = if is_new || is_merged { &staged } else { &name };
@@ -71,7 +76,7 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
 
 /// The name that the old table gets when the one loaded under the name `staged` takes its place.
 pub fn name_of_old(staged: &str) -> String {
-    format!("{staged}_old")
+    format!("{staged}{OLD}")
 }
 
 /// The statement that keeps others from changing a table until the transaction ends: it adds no row.

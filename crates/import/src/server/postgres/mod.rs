@@ -2,7 +2,6 @@
 //! process splits and converts the rows of one COPY on one processor; it has another name until it is whole. Rows for
 //! an existing table go over one connection, in one transaction.
 
-mod cancel;
 mod catalog;
 mod clean;
 mod load;
@@ -15,6 +14,7 @@ use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
+use super::cancel::cancellable;
 use super::common::{LOST, check_names, said_removed, staged_name};
 use crate::error::Interrupted;
 use crate::pipeline::Rows;
@@ -213,9 +213,9 @@ impl Target for Postgres {
         let statements = self.statements(table, existing, 1 + others.len());
         let process = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
         let watch = rows.watch();
-        let filled = cancel::cancellable((&self.api, &self.server), &process, watch, || {
-            self.fill(&statements, &others, rows, check)
-        });
+        let (api, server) = (&self.api, &self.server);
+        let end = || open(api, server)?.rows(&format!("SELECT pg_cancel_backend({process})")).map(drop);
+        let filled = cancellable(watch, end, || self.fill(&statements, &others, rows, check));
         match filled {
             Ok((reached, left_out)) => {
                 self.notes.extend(left_out);

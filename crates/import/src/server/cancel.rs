@@ -1,16 +1,11 @@
-//! Ends what PostgreSQL does when the user asks to stop: it may wait for a lock of another program for hours.
+//! Ends what a server does when the user asks to stop: it may wait for a lock of another program for hours.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use dyno_client::Sql;
-use dyno_client::postgres::Api;
-use dyno_protocol::Server;
 
-use super::open;
 use crate::pipeline::ImportObserver;
 
 /// The interval between checks whether to stop.
@@ -18,23 +13,21 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The interval after which a request is repeated: the next statement may wait, too.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Does the work of the connection that the server's process `process` serves. While the user wants to stop, the server
-/// is asked over another connection to end the statement.
-pub fn cancellable<T>(
-    (api, server): (&Arc<Api>, &Server),
-    process: &str,
+/// Does the work of a connection. While the user wants to stop, `end` asks the server over another connection to end that
+/// one's statement.
+pub(super) fn cancellable<T>(
     watch: &dyn ImportObserver,
+    end: impl Fn() -> Result<()> + Sync,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let done = AtomicBool::new(false);
-    let sql = format!("SELECT pg_cancel_backend({process})");
     thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 let stops = watch.stops();
-                if stops && let Ok(other) = open(api, server) {
+                if stops {
                     // A statement that the server does not end, the user ends by a second signal.
-                    let _ = other.rows(&sql);
+                    let _ = end();
                 }
                 thread::park_timeout(if stops { AGAIN } else { LOOK });
             }
