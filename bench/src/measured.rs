@@ -77,10 +77,3 @@ const LOADS: Measured = Measured {
 
 /// All that is measured.
 pub const ALL: [Measured; 5] = [SPEEDTEST, ROWS, LOADS, KV, SCAN];
-
-impl Measured {
-    /// The suite's file.
-    pub fn file(&self) -> String {
-        format!("{}.toml", self.suite)
-    }
-}

@@ -66,7 +66,7 @@ impl Session {
         if contenders.len() < 2 {
             return Ok(None);
         }
-        let suite = Suite::load(&home.suites().join(measured.file()), &registry.dialects())?;
+        let suite = Suite::load(&home.suite(measured.suite), &registry.dialects())?;
         let changes = measured.parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let parameters = dyno_suite::resolve(&suite.parameters, &changes.collect::<Vec<_>>())?;
         let scratch = Scratch::create(dir)?;

@@ -87,7 +87,7 @@ impl Place {
         if path.as_os_str().as_bytes().ends_with(b"/") {
             bail!("{} is the name of a folder; name a file in it", path.display());
         }
-        match end(path, false)? {
+        match end(path, Wanted::File)? {
             End::Folder(_) => bail!("{} is a folder; name a file in it", path.display()),
             End::Free(folder, name) => Ok(Place::File(FilePlace { folder, name, old: None })),
             End::Entry(folder, entry) => kind(folder, entry),
@@ -102,7 +102,7 @@ impl HeldFolder {
     /// # Errors
     /// It cannot be made, or the name leads over a link that another user may have put there.
     pub fn named(path: &Path) -> Result<HeldFolder> {
-        match end(path, true)? {
+        match end(path, Wanted::Folder)? {
             End::Folder(folder) => Ok(folder),
             _ => Err(io::Error::from(Errno::ENOTDIR))
                 .with_context(|| format!("cannot enter {}", path.display())),
@@ -111,7 +111,7 @@ impl HeldFolder {
 }
 
 /// Where a path ends.
-enum End {
+pub(crate) enum End {
     Folder(HeldFolder),
     /// At a name that is free in a folder.
     Free(HeldFolder, OsString),
@@ -119,10 +119,21 @@ enum End {
     Descriptor(RawFd),
 }
 
-fn end(path: &Path, is_folder: bool) -> Result<End> {
+/// What is to be at the end of a path.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Wanted {
+    /// A folder. It and those on the way are made where they are missing.
+    Folder,
+    /// A file or its place. Folders on the way are made where they are missing.
+    File,
+    /// A file or its place, in a folder that is there.
+    FileInFolder,
+}
+
+pub(crate) fn end(path: &Path, wanted: Wanted) -> Result<End> {
     let mut walk = Walk::begin(path).with_context(|| format!("cannot look at {}", path.display()))?;
     loop {
-        if let Some(number) = walk.descriptor().filter(|_| !is_folder) {
+        if let Some(number) = walk.descriptor().filter(|_| wanted != Wanted::Folder) {
             return Ok(End::Descriptor(number));
         }
         match walk.step()? {
@@ -132,8 +143,13 @@ fn end(path: &Path, is_folder: bool) -> Result<End> {
                 check_link(&walk.folder, &link)?;
                 walk.follow(&link)?;
             }
-            Some(Part::Missing(name)) if walk.is_over() && !is_folder => {
+            Some(Part::Missing(name)) if walk.is_over() && wanted != Wanted::Folder => {
                 return Ok(End::Free(walk.folder, name));
+            }
+            Some(Part::Missing(_)) if wanted == Wanted::FileInFolder => {
+                let fault = io::Error::from(Errno::ENOENT);
+                return Err(fault)
+                    .with_context(|| format!("cannot make a file in {}", crate::folder(path).display()));
             }
             Some(Part::Missing(name)) => walk.make(&name)?,
             Some(Part::Other(entry)) if walk.is_over() => return Ok(End::Entry(walk.folder, entry)),
@@ -145,7 +161,7 @@ fn end(path: &Path, is_folder: bool) -> Result<End> {
     }
 }
 
-fn kind(folder: HeldFolder, entry: Entry) -> Result<Place> {
+pub(crate) fn kind(folder: HeldFolder, entry: Entry) -> Result<Place> {
     let path = folder.path().join(&entry.name);
     let (shown, kind) = (path.display(), entry.found.file_type());
     if kind.is_block_device() {

@@ -25,26 +25,27 @@ pub enum Building {
 }
 
 impl Building {
-    /// A file next to `place`, without a name where the file system has such files.
-    pub fn unnamed(place: &Path) -> Result<Building> {
+    /// A file next to `place`, without a name where the file system has such files. It has the rights of `mode` that the
+    /// user's umask leaves.
+    pub fn unnamed(place: &Path, mode: u32) -> Result<Building> {
         // Giving it its name later needs the first of these.
         let unnamed = Path::new("/proc/self/fd").exists().then(|| {
             let mut options = OpenOptions::new();
-            // The mode is reduced by the user's umask, as SQLite does it.
-            options.read(true).write(true).mode(0o644).custom_flags(libc::O_TMPFILE);
+            options.read(true).write(true).mode(mode).custom_flags(libc::O_TMPFILE);
             options.open(folder(place))
         });
         match unnamed {
             Some(Ok(file)) => Ok(Building::Unnamed(file)),
-            _ => Building::named(place),
+            _ => Building::named(place, mode),
         }
     }
 
-    pub fn named(place: &Path) -> Result<Building> {
+    /// The same under a hidden name.
+    pub fn named(place: &Path, mode: u32) -> Result<Building> {
         let folder = folder(place);
         let file = tempfile::Builder::new()
             .prefix(&hidden(place))
-            .permissions(Permissions::from_mode(0o644))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder);
         let file = file
             .map_err(plain)

@@ -29,6 +29,14 @@ fn holder(by: &[String]) -> String {
     if by.is_empty() { String::new() } else { format!(" by {}", by.join(" and ")) }
 }
 
+/// The connection to a server ended at the moment of the commit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the connection was lost at the commit, so it is not known whether the rows are in the table: look before you import \
+     them again"
+)]
+pub struct Lost;
+
 /// A server refused a row when it had it: the line of the file and the server's reason.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: the server refuses the row: {reason}; nothing was loaded")]

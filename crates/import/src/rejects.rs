@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
+use dyno_files::FileInPlace;
 
 use crate::building::{Building, folder};
 use crate::error::{BadInput, BadRow, Input};
@@ -29,6 +30,8 @@ pub enum OnError {
 struct RejectsFile {
     writer: csv::Writer<BufWriter<File>>,
     building: Building,
+    /// Its path, on which no link is.
+    place: PathBuf,
 }
 
 /// Takes the bad rows.
@@ -38,16 +41,18 @@ pub struct Rejects {
     names: Vec<String>,
     /// There once a row was bad.
     file: Option<RejectsFile>,
-    /// True once the file has its name.
-    is_sealed: bool,
+    /// The rights that the file has at most.
+    rights: u32,
+    /// The file's path once it has its name.
+    sealed: Option<PathBuf>,
     /// The number of bad rows.
     pub count: u64,
 }
 
 impl Rejects {
-    /// For files of these names.
-    pub fn new(on_error: &OnError, names: Vec<String>) -> Rejects {
-        Rejects { on_error: on_error.clone(), names, file: None, is_sealed: false, count: 0 }
+    /// For files of these names, and with at most these rights.
+    pub fn new(on_error: &OnError, names: Vec<String>, rights: u32) -> Rejects {
+        Rejects { on_error: on_error.clone(), names, file: None, rights, sealed: None, count: 0 }
     }
 
     fn place(&self, place: u64) -> String {
@@ -81,7 +86,7 @@ impl Rejects {
         }
         let context = || format!("cannot write the rejected rows to {}", escaped(path));
         if self.file.is_none() {
-            self.file = Some(create(path)?);
+            self.file = Some(create(path, self.rights)?);
         }
         // With several files the place has the file's name.
         let line = match self.names.len() {
@@ -119,44 +124,53 @@ impl Rejects {
     /// # Errors
     /// The file cannot be written, or there is one of its name by now.
     pub fn seal(&mut self) -> Result<()> {
-        let (Some(file), OnError::Reject { file: path, .. }) = (self.file.take(), &self.on_error) else {
-            return Ok(());
-        };
-        let RejectsFile { mut writer, building } = file;
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let RejectsFile { mut writer, building, place } = file;
         let write = || -> Result<()> {
             writer.flush()?;
             building.file().sync_all()?;
-            building.take_place(path)?;
-            self.is_sealed = true;
-            Ok(File::open(folder(path))?.sync_all()?)
+            building.take_place(&place)?;
+            self.sealed = Some(place.clone());
+            Ok(File::open(folder(&place))?.sync_all()?)
         };
         write().with_context(|| {
-            format!("cannot write the rejected rows to {}; nothing was loaded", escaped(path))
+            format!("cannot write the rejected rows to {}; nothing was loaded", escaped(&place))
         })
     }
 
     /// Removes the file: the other rows of this import were not loaded.
     pub fn discard(self) {
-        if let (true, OnError::Reject { file: path, .. }) = (self.is_sealed, &self.on_error) {
+        if let Some(path) = &self.sealed {
             let _ = fs::remove_file(path);
+        }
+    }
+
+    /// Leaves the file where it is, as it is not known whether the other rows were loaded, and names it in the error.
+    pub fn keep(self, error: Error) -> Error {
+        match &self.sealed {
+            Some(path) => error.context(format!("the rejected rows are in {}", escaped(path))),
+            None => error,
         }
     }
 }
 
 /// Creates a new file: one that exists holds rejected rows of an earlier import, which the user may need.
-fn create(path: &Path) -> Result<RejectsFile> {
-    let create = || -> Result<Building> {
+fn create(path: &Path, rights: u32) -> Result<RejectsFile> {
+    let create = || -> Result<(Building, PathBuf)> {
         ensure!(
             fs::symlink_metadata(path).is_err(),
             "{} is there already, and dyno writes rejected rows over no file: --rejects names another",
             escaped(path)
         );
-        let building = Building::unnamed(path);
-        building.with_context(|| format!("cannot make {} for the rejected rows", escaped(path)))
+        let make = || -> Result<(Building, PathBuf)> {
+            let place = FileInPlace::find(path)?.path();
+            Ok((Building::unnamed(&place, rights)?, place))
+        };
+        make().with_context(|| format!("cannot make {} for the rejected rows", escaped(path)))
     };
-    let building = create().input()?;
+    let (building, place) = create().input()?;
     let file = BufWriter::new(building.file().try_clone()?);
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(file);
     writer.write_record(["line", "column", "reason", "text", "record"])?;
-    Ok(RejectsFile { writer, building })
+    Ok(RejectsFile { writer, building, place })
 }

@@ -66,6 +66,9 @@ pub enum OnConflict {
     Update,
 }
 
+/// The rights to read and write a file that its owner alone has.
+pub const OWNERS: u32 = 0o600;
+
 /// Bytes of memory that an import takes unless the request says otherwise.
 const MEMORY: usize = 512 << 20;
 
@@ -100,6 +103,12 @@ impl Request {
     /// All files.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         [&self.source].into_iter().chain(&self.more)
+    }
+
+    /// The rights of what is made of the files: those that all of them give, as far as they are regular files. The owner
+    /// can always read and write it.
+    pub fn rights(&self) -> u32 {
+        self.sources().filter_map(Source::rights).fold(0o666, |all, rights| all & rights) | OWNERS
     }
 
     /// The file's name and the line of a place.

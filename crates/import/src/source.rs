@@ -1,16 +1,17 @@
 //! The file: opened, unpacked by its first bytes, its bytes counted, its text made UTF-8.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Deref;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use encoding_rs::Encoding;
+use nix::libc;
 
 use crate::encoding::Decoder;
 use crate::error::Input;
@@ -127,6 +128,15 @@ impl Source {
         }
     }
 
+    /// The rights that a regular file gives, standard input as well; None if it is no regular file.
+    pub fn rights(&self) -> Option<u32> {
+        let data = match self {
+            Source::File(path) => path.metadata(),
+            Source::Stdin => standard_input().and_then(|file| file.metadata()),
+        };
+        data.ok().filter(Metadata::is_file).map(|data| data.mode())
+    }
+
     /// Distinguishes this state of the file from others; None if it is no file.
     pub fn stamp(&self) -> Option<Stamp> {
         let Source::File(path) = self else { return None };
@@ -201,12 +211,13 @@ impl Source {
     ) -> Result<Opened> {
         let file = match self {
             Source::File(path) => {
-                let file =
-                    File::open(path).with_context(|| format!("cannot open {}", escaped(path))).input()?;
+                // Else to open a FIFO would wait for a program that writes it, deaf to what stops the import.
+                let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+                let file = file.with_context(|| format!("cannot open {}", escaped(path))).input()?;
                 ensure_file(&file, path).input()?;
                 file
             }
-            Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            Source::Stdin => standard_input()?,
         };
         let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
             true => Box::new(file),
@@ -240,6 +251,10 @@ impl Source {
         let text = Box::new(sample.read().chain(text));
         Ok(Opened { text, sample, whole, packing, read, is_unwanted })
     }
+}
+
+fn standard_input() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// The byte order mark with which a text of an encoding begins, and its length; an error if it is that of the other order.

@@ -2,7 +2,7 @@
 //! still run.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,11 @@ impl Read for CancellableReader {
             let mut file = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
             match poll(&mut file, PollTimeout::from(CHECK_INTERVAL_MS)) {
                 Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) => return self.file.read(buffer),
+                Ok(_) => match self.file.read(buffer) {
+                    // Another program may have read it first.
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    outcome => return outcome,
+                },
                 Err(error) => return Err(error.into()),
             }
         }

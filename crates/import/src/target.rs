@@ -84,6 +84,11 @@ pub trait Target {
     fn pages(&mut self, _table: &Table, _existing: Existing) -> Option<&mut dyn PageTarget> {
         None
     }
+    /// Gives files that it makes no more than these rights, those of the files that are loaded. Returns the rights of a file
+    /// with rows of the import.
+    fn restrict(&mut self, rights: u32) -> u32 {
+        rights
+    }
     /// Has [`Target::pages`] return None from now on: the rows cannot be read once more, or their keys are violated.
     fn never_build(&mut self) {}
     /// Loads the rows. Before it commits it asks `check` whether the rows ended because the file did, and calls

@@ -99,6 +99,8 @@ pub const INTERRUPT: c_int = 9;
 pub const FULL: c_int = 13;
 /// Result code: a constraint is violated.
 pub const CONSTRAINT: c_int = 19;
+/// Extended code: a name was removed, but its folder could not be synced.
+pub const IOERR_DIR_FSYNC: c_int = 1290;
 
 /// Result code of a step: a row is there.
 pub const ROW: c_int = 100;
@@ -121,6 +123,9 @@ pub const TRANSIENT: *const c_void = std::ptr::without_provenance(usize::MAX);
 
 /// Flags of `open_v2`: for reading and writing, and created if missing.
 pub const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;
+/// Flags of `open_v2` (of SQLite 3.31): for reading and writing what is there, by a path on which no link is. What is
+/// attached may be named by a URI.
+pub const OPEN_READWRITE_UNLINKED: c_int = 0x2 | 0x40 | 0x0100_0000;
 
 dyno_library::functions! {
     /// The functions of SQLite.

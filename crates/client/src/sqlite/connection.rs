@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Error, Result, bail, ensure};
 use dyno_library::file_title;
 use dyno_sqlite::Api;
-use dyno_sqlite::api::{BUSY, LOCKED, OK, OPEN_READWRITE_CREATE, Sqlite3};
+use dyno_sqlite::api::{BUSY, LOCKED, OK, OPEN_READWRITE_CREATE, OPEN_READWRITE_UNLINKED, Sqlite3};
 
 use super::Interrupter;
 use crate::text::text;
@@ -42,25 +42,34 @@ impl SqliteError {
 impl Connection {
     /// Opens a database with SQLite's defaults, creating it where it is missing.
     pub fn open(api: Arc<Api>, location: &CStr) -> Result<Connection> {
+        Connection::open_by(api, location, OPEN_READWRITE_CREATE)
+    }
+
+    /// Opens a database that is there, by an absolute path on which no link is. Statements may attach others by URIs.
+    pub fn open_unlinked(api: Arc<Api>, path: &CStr) -> Result<Connection> {
+        Connection::open_by(api, path, OPEN_READWRITE_UNLINKED)
+    }
+
+    fn open_by(api: Arc<Api>, location: &CStr, flags: c_int) -> Result<Connection> {
         let mut connection = Connection { api, db: ptr::null_mut() };
-        connection.connect(location)?;
+        connection.connect(location, flags)?;
         Ok(connection)
     }
 
     /// Closes the database and opens one anew by the same library.
     pub fn reopen(&mut self, location: &CStr) -> Result<()> {
         self.disconnect()?;
-        self.connect(location)
+        self.connect(location, OPEN_READWRITE_CREATE)
     }
 
     /// Closes the database, does something to its file, and opens one anew.
     pub fn replace(&mut self, between: impl FnOnce() -> Result<()>, location: &CStr) -> Result<()> {
         self.disconnect()?;
         between()?;
-        self.connect(location)
+        self.connect(location, OPEN_READWRITE_CREATE)
     }
 
-    fn connect(&mut self, location: &CStr) -> Result<()> {
+    fn connect(&mut self, location: &CStr, flags: c_int) -> Result<()> {
         let api = &self.api;
         let mut db = ptr::null_mut();
         // SAFETY: the strings end in NUL and `db` outlives the call.
@@ -68,7 +77,7 @@ impl Connection {
             // Builds without automatic initialisation need the first call; for the others it is idle.
             let code = (api.initialize)();
             ensure!(code == OK, "SQLite did not initialise (error {code})");
-            (api.open_v2)(location.as_ptr(), &mut db, OPEN_READWRITE_CREATE, ptr::null())
+            (api.open_v2)(location.as_ptr(), &mut db, flags, ptr::null())
         };
         ensure!(!db.is_null(), "SQLite has no memory for a connection (error {code})");
         self.db = db;

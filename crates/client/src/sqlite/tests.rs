@@ -1,6 +1,6 @@
 //! Connections, and statements that are executed once, on a database in memory.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -70,6 +70,24 @@ fn a_database_that_did_not_open_again_is_refused_and_not_touched() {
     assert!(complaint(&connection, c"SELECT 1").contains("SQLite error 21"));
     connection.reopen(c":memory:").unwrap();
     assert_eq!(connection.rows(c"SELECT 1").unwrap(), [[Value::Integer(1)]]);
+}
+
+#[test]
+fn no_database_is_made_and_no_link_followed_where_one_must_be_there() {
+    let api = Arc::new(load(&Build::Bundled).unwrap());
+    let folder = std::env::temp_dir().canonicalize().unwrap();
+    let folder = folder.join(format!("dyno-client-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let path = |name: &str| CString::new(folder.join(name).to_str().unwrap()).unwrap();
+    assert!(Connection::open_unlinked(api.clone(), &path("missing.db")).is_err());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let made = Connection::open(api.clone(), &path("a.db")).unwrap();
+    made.rows(c"CREATE TABLE t(a)").unwrap();
+    made.close().unwrap();
+    std::os::unix::fs::symlink("a.db", folder.join("link.db")).unwrap();
+    assert!(Connection::open_unlinked(api.clone(), &path("link.db")).is_err());
+    Connection::open_unlinked(api, &path("a.db")).unwrap().rows(c"SELECT * FROM t").unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

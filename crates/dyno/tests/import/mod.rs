@@ -7,13 +7,17 @@ mod both_ways;
 mod changed;
 mod chosen;
 mod exact;
+mod fifos;
 mod hostile;
 mod lossless;
 mod names;
 mod parquet;
+mod planted;
+mod private;
 mod refused;
 mod servers;
 mod shape;
+mod syncs;
 mod types;
 mod values;
 

@@ -131,7 +131,7 @@ mod tests {
             ),
             name: "t".into(),
             converter: Converter { columns: vec![column], nulls: Vec::new() },
-            rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, vec!["t".into()]))),
+            rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, vec!["t".into()], 0o600))),
             read: Arc::default(),
             is_unwanted,
             threads: 2,

@@ -10,10 +10,10 @@ mod form;
 mod parts;
 mod rows;
 
-use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use dyno_files::open_found;
 use parquet::basic::Repetition;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
@@ -55,7 +55,8 @@ impl File {
         let Source::File(path) = source else {
             bail!("a Parquet file begins at its end: it cannot be read from standard input")
         };
-        let file = fs::File::open(path).with_context(|| format!("cannot open {}", escaped(path)))?;
+        // It was a regular file before, and another one may have come in its place.
+        let file = open_found(path).with_context(|| format!("cannot open {}", escaped(path)))?;
         let length = file.metadata()?.len();
         let bytes = Arc::new(Positioned::new(file)?);
         let metadata = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&*bytes)?));
@@ -89,6 +90,7 @@ impl File {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -103,6 +105,15 @@ mod tests {
 
     /// A row of that schema.
     type Row = (i64, Option<f64>, Option<String>, i64);
+
+    #[test]
+    fn a_fifo_that_came_in_the_place_of_a_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let error = File::open(&Source::File(path)).err().unwrap();
+        assert!(format!("{error:#}").contains("it is not a regular file"), "{error:#}");
+    }
 
     fn write(path: &Path, groups: &[Vec<Row>]) -> File {
         let schema = Arc::new(parse_message_type(SCHEMA).unwrap());

@@ -12,7 +12,7 @@ use super::nulls::Nulls;
 use super::{Merged, Plan, Report};
 use crate::chunks::Chunks;
 use crate::convert::{Converter, TypeMismatch, Wanted};
-use crate::error::{BadInput, Input as _, Interrupted, Refused};
+use crate::error::{BadInput, Input as _, Interrupted, Lost, Refused};
 use crate::fill::Restart;
 use crate::guess;
 use crate::parse::unrepeatable;
@@ -37,14 +37,15 @@ impl Plan {
     /// Loads the file.
     ///
     /// # Errors
-    /// Nothing was loaded; [`crate::BadInput`] where the file is to blame, [`crate::Interrupted`] where
+    /// Nothing was loaded, unless the error says that this is not known; [`crate::BadInput`] where the file is to blame, [`crate::Interrupted`] where
     /// `watch` asked to stop.
     pub fn load(mut self, watch: &dyn ImportObserver) -> Result<Report> {
         let began = Instant::now();
         let mut widened = false;
+        let rights = self.target.restrict(self.request.rights());
         loop {
-            let rejects =
-                Rejects::new(&self.request.on_error, self.request.sources().map(Source::name).collect());
+            let names = self.request.sources().map(Source::name).collect();
+            let rejects = Rejects::new(&self.request.on_error, names, rights);
             let rejects = Arc::new(Mutex::new(rejects));
             let outcome = self.attempt(&rejects, watch);
             let rejects = Arc::into_inner(rejects).and_then(|rejects| rejects.into_inner().ok());
@@ -63,6 +64,7 @@ impl Plan {
                     report.notes = [self.notes, self.target.notes()].concat();
                     return Ok(report);
                 }
+                Err(error) if error.is::<Lost>() => return Err(rejects.keep(error)),
                 Err(error) => {
                     rejects.discard();
                     // An error in a record may only show that a file was changed meanwhile.

@@ -46,10 +46,6 @@ pub(super) fn said_kept(table: &str, error: &anyhow::Error) -> String {
     format!("Cannot remove {table}, left by an import that was killed: {error:#}.")
 }
 
-/// Said where a connection ends at the moment of the commit.
-pub(super) const LOST: &str = "the connection was lost at the commit, so it is not known whether the rows are in the table: look before \
-                    you import them again";
-
 /// Writes the rows of a batch of cells as both servers read them by default: fields between tabs, a line each, `\N` for
 /// NULL, a backslash before what would end either.
 pub(super) fn write(batch: &Batch, to: &mut Vec<u8>) {

@@ -48,10 +48,9 @@ impl PageTarget for Sqlite {
         if !self.is_fresh {
             return self.load_by_transfer(table, watch, fill, seal);
         }
-        let fresh = NewDatabase::unnamed(&self.place)?;
+        let fresh = NewDatabase::unnamed(&self.place, self.rights)?;
         fresh.write_behind(|| self.write_pages(fresh.file(), table, watch, fill)).map_err(reported)?;
-        seal()?;
-        self.finish(fresh, watch)
+        self.finish(fresh, watch, seal)
     }
 }
 
@@ -93,7 +92,7 @@ impl Sqlite {
     /// The rows of the schema, the table's first, and SQLite's version number. They come from a database in memory,
     /// which refuses a table that no database would take, such as one with too many columns.
     fn describe(&self, table: &Table) -> Result<(Vec<Described>, u32)> {
-        let connection = Connection::open(&self.api, ":memory:".as_ref(), self.wait)?;
+        let connection = Connection::in_memory(&self.api)?;
         let statements = self.schema(table, Existing::Create);
         for sql in statements.before.iter().chain(&statements.after) {
             connection.execute(sql).with_context(|| format!("cannot execute {}", shown(sql)))?;

@@ -24,15 +24,23 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a file, making it where it is missing. Of others that have it locked it waits for the end, but no longer
-    /// than `wait`.
+    /// Opens a file that is there, by a path on which no link is. Of others that have it locked it waits for the end, but
+    /// no longer than `wait`.
     pub fn open(api: &Arc<Api>, path: &Path, wait: Duration) -> Result<Connection> {
         use std::os::unix::ffi::OsStrExt;
-        let name = CString::new(path.as_os_str().as_bytes()).context("the path holds a zero byte")?;
-        let client = sqlite::Connection::open(api.clone(), &name);
+        // An absolute path is never `:memory:` or a URI.
+        let whole = std::path::absolute(path)?;
+        let name = CString::new(whole.as_os_str().as_bytes()).context("the path holds a zero byte")?;
+        let client = sqlite::Connection::open_unlinked(api.clone(), &name);
         let client = client.map_err(|error| advise(error, path, wait))?;
         client.wait_for_locks(wait);
         Ok(Connection { client, path: path.to_owned(), wait })
+    }
+
+    /// An empty database in memory.
+    pub fn in_memory(api: &Arc<Api>) -> Result<Connection> {
+        let client = sqlite::Connection::open(api.clone(), c":memory:")?;
+        Ok(Connection { client, path: ":memory:".into(), wait: Duration::ZERO })
     }
 
     fn advise(&self, error: Error) -> Error {

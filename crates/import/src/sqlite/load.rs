@@ -1,11 +1,12 @@
 //! Rows that SQLite inserts: into a new database next to its place, or into an existing one.
 
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use dyno_client::sqlite::api::CONSTRAINT;
+use dyno_client::sqlite::api::{CONSTRAINT, IOERR_DIR_FSYNC};
 use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::catalog::{ForeignKeys, FoundTable};
@@ -71,7 +72,7 @@ impl Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        let fresh = NewDatabase::named(&self.place)?;
+        let fresh = NewDatabase::named(&self.place, self.rights)?;
         fresh.write_behind(|| {
             let connection =
                 Connection::open(&self.api, fresh.path().context("the file has no name")?, self.wait)?;
@@ -83,14 +84,23 @@ impl Sqlite {
             connection.execute("COMMIT")?;
             connection.close()
         })?;
-        rows.seal()?;
-        self.finish(fresh, rows.watch())
+        self.finish(fresh, rows.watch(), &|| rows.seal())
     }
 
-    /// Moves a database that is whole to its place.
-    pub(super) fn finish(&self, fresh: NewDatabase, watch: &dyn ImportObserver) -> Result<Reached> {
+    /// Moves a database that is whole to its place. Right before it calls `seal`: what takes long has been done by then, so
+    /// that a kill hardly leaves rejected rows of an import that loaded nothing.
+    pub(super) fn finish(
+        &self,
+        fresh: NewDatabase,
+        watch: &dyn ImportObserver,
+        seal: &dyn Fn() -> Result<()>,
+    ) -> Result<Reached> {
         let sync = self.safety == Safety::PowerLoss;
         watch.doing(if sync { "syncing" } else { "moving into place" });
+        if sync {
+            fresh.sync()?;
+        }
+        seal()?;
         let unsynced = fresh.finish(sync)?;
         let place = "built beside its place";
         Ok(match (sync, unsynced) {
@@ -169,7 +179,7 @@ impl Sqlite {
             "{} was removed while the file was read, so nothing was loaded",
             escaped(&self.place)
         );
-        let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        let connection = self.open()?;
         let is_wal = journal(&connection).input()? == "wal";
         let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
         set(&connection, &settings.copied().collect::<Vec<_>>())?;
@@ -189,14 +199,20 @@ pub(super) fn in_transaction(
         let _ = connection.execute("ROLLBACK");
         return Err(error);
     }
-    let reached = reached(&connection)?;
+    let mut reached = reached(&connection)?;
     watch.doing("committing");
-    let committed = connection.execute("COMMIT").map_err(|error| {
-        match format!("{error:#}").contains("nothing was loaded") {
-            true => error.context("cannot commit"),
-            false => error.context("cannot commit; nothing was loaded"),
+    let committed = match connection.execute("COMMIT") {
+        // SQLite syncs the folder once it has unlinked the journal, and that was the commit.
+        Err(error) if has_code(&error, |code| code == IOERR_DIR_FSYNC) => {
+            reached.safety = reached.safety.min(Safety::ProcessCrash);
+            reached.by += &format!(", but its folder could not be synced: {}", error.root_cause());
+            Ok(())
         }
-    });
+        Err(error) if format!("{error:#}").contains("nothing was loaded") => {
+            Err(error.context("cannot commit"))
+        }
+        outcome => outcome.context("cannot commit; nothing was loaded"),
+    };
     // A foreign key that is deferred is judged only here.
     if committed.as_ref().is_err_and(is_violation) { committed.input() } else { committed }?;
     // The rows are in, whatever closing the database says.
@@ -222,8 +238,12 @@ fn keep_numbers(connection: &Connection, table: &Table) -> Result<()> {
 
 /// True if a constraint is violated.
 fn is_violation(error: &Error) -> bool {
-    let is = |cause: &SqliteError| cause.code & 0xff == CONSTRAINT;
-    error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
+    has_code(error, |code| code & 0xff == CONSTRAINT)
+}
+
+/// True if SQLite reports a code that this is true of.
+fn has_code(error: &Error, is: impl Fn(c_int) -> bool) -> bool {
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(|cause: &SqliteError| is(cause.code)))
 }
 
 /// Sets PRAGMAs and makes sure that they are in force.

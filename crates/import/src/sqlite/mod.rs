@@ -12,6 +12,7 @@ mod schema;
 mod stale;
 mod transfer;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use dyno_protocol::Build;
 use crate::error::Input;
 use crate::names::escaped;
 use crate::pipeline::Rows;
+use crate::request::OWNERS;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::{Existing, PageTarget, Program, Target, check_same};
@@ -64,6 +66,8 @@ pub struct Sqlite {
     wait: Duration,
     /// Rows that the table had more after rows were merged with those that it had.
     added: Option<u64>,
+    /// The rights that a new database has at most.
+    rights: u32,
     /// Notes for the user on the load.
     notes: Vec<String>,
 }
@@ -74,20 +78,29 @@ impl Sqlite {
     /// # Errors
     /// The existing file cannot be a database.
     pub fn new(place: &Path, safety: Safety, wait: Duration) -> Result<Sqlite> {
-        place::check(place).input()?;
+        place::check_name(place).input()?;
+        let place = place::find(place).input()?;
         let api = Arc::new(sqlite::load(&Build::Bundled)?);
         Ok(Sqlite {
             api,
-            place: place.to_owned(),
+            is_fresh: !place::exists(&place),
+            place,
             safety,
-            is_fresh: !place::exists(place),
             may_build: true,
             bare: None,
             found: None,
             wait,
             added: None,
+            rights: OWNERS,
             notes: Vec::new(),
         })
+    }
+
+    /// Opens the database that is there, unless another user has put something there or next to it meanwhile. No other
+    /// connection may be open.
+    fn open(&self) -> Result<Connection> {
+        place::find(&self.place).input()?;
+        Connection::open(&self.api, &self.place, self.wait)
     }
 
     /// The statements that are executed around the rows.
@@ -162,7 +175,7 @@ impl Target for Sqlite {
         if self.is_fresh {
             return Ok(None);
         }
-        let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        let connection = self.open()?;
         catalog::check_own(&connection, table).input()?;
         self.found = FoundTable::read(&connection, table)
             .with_context(|| format!("cannot read {}", escaped(&self.place)))
@@ -188,12 +201,12 @@ impl Target for Sqlite {
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {
         match self.is_fresh || table.indexes.is_empty() {
             true => Ok(()),
-            false => schema::check(&Connection::open(&self.api, &self.place, self.wait)?, table, existing),
+            false => schema::check(&self.open()?, table, existing),
         }
     }
 
     fn losses(&mut self, table: &Table) -> Result<Vec<String>> {
-        let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        let connection = self.open()?;
         losses::said(&connection, table)
     }
 
@@ -211,6 +224,14 @@ impl Target for Sqlite {
 
     fn notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
+    }
+
+    fn restrict(&mut self, rights: u32) -> u32 {
+        self.rights = rights;
+        match self.place.metadata() {
+            Ok(data) => rights & data.mode() | OWNERS,
+            Err(_) => rights,
+        }
     }
 
     fn never_build(&mut self) {

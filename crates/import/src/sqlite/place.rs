@@ -11,7 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use dyno_files::{FileInPlace, check_lasting};
 use nix::libc;
+use nix::unistd::Uid;
 
 use crate::building::{Building, folder};
 use crate::contents::SQLITE;
@@ -23,13 +25,16 @@ const GATHERED: u64 = 4 << 20;
 /// The interval between looks at the file's size.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// The ends of the names of files that SQLite keeps next to a database.
+const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
+
 /// A temporary database that rows pass through, next to the one that they go to. It is removed on drop.
 pub struct Passing(Building);
 
 impl Passing {
-    /// An empty file.
+    /// An empty file, which its owner alone may read.
     pub fn beside(place: &Path) -> Result<Passing> {
-        Building::unnamed(place).map(Passing)
+        Building::unnamed(place, 0o600).map(Passing)
     }
 
     /// The file, for reading and writing.
@@ -50,16 +55,17 @@ pub struct NewDatabase {
 }
 
 impl NewDatabase {
-    /// An empty file next to `place`, where nothing exists yet, without a name where the file system has such files.
-    pub fn unnamed(place: &Path) -> Result<NewDatabase> {
+    /// An empty file next to `place`, where nothing exists yet, without a name where the file system has such files. It
+    /// has the rights of `mode` that the user's umask leaves.
+    pub fn unnamed(place: &Path, mode: u32) -> Result<NewDatabase> {
         refuse_stale(place)?;
-        Ok(NewDatabase { file: Building::unnamed(place)?, place: place.to_owned() })
+        Ok(NewDatabase { file: Building::unnamed(place, mode)?, place: place.to_owned() })
     }
 
     /// The same under a hidden name, which SQLite needs, and the path of that.
-    pub fn named(place: &Path) -> Result<NewDatabase> {
+    pub fn named(place: &Path, mode: u32) -> Result<NewDatabase> {
         refuse_stale(place)?;
-        Ok(NewDatabase { file: Building::named(place)?, place: place.to_owned() })
+        Ok(NewDatabase { file: Building::named(place, mode)?, place: place.to_owned() })
     }
 
     /// The file, for reading and writing.
@@ -99,15 +105,19 @@ impl NewDatabase {
         })
     }
 
-    /// Moves it to its place; with `sync`, such that after a power cut it exists as a whole or not at all. Returns why
-    /// a power cut may lose it all the same.
+    /// Has the device hold all of it, so that after a power cut it exists as a whole or not at all.
+    ///
+    /// # Errors
+    /// Nothing was loaded.
+    pub fn sync(&self) -> Result<()> {
+        self.file().sync_all().context("cannot sync the database; nothing was loaded")
+    }
+
+    /// Moves it to its place, where `sync` has it outlast a power cut. Returns why one may lose it all the same.
     ///
     /// # Errors
     /// Nothing was loaded.
     pub fn finish(self, sync: bool) -> Result<Option<io::Error>> {
-        if sync {
-            self.file().sync_all().context("cannot sync the database; nothing was loaded")?;
-        }
         let place = &self.place;
         self.file
             .take_place(place)
@@ -117,28 +127,54 @@ impl NewDatabase {
     }
 }
 
-/// Refuses what can be no database. An empty file can.
-pub fn check(place: &Path) -> Result<()> {
-    let shown = escaped(place);
-    // SQLite keeps a database of this name in memory: rows that go to it would be gone with dyno.
+/// Refuses a name under which SQLite keeps a database in memory: rows that go to it would be gone with dyno.
+pub fn check_name(name: &Path) -> Result<()> {
+    let shown = escaped(name);
     ensure!(
-        place.as_os_str() != ":memory:",
+        name.as_os_str() != ":memory:",
         "SQLite's {shown} is gone when dyno ends: name a file, and write ./{shown} for one of this name"
     );
+    Ok(())
+}
+
+/// Finds the place of a database: its path, on which no link is. Refuses what can be no database (an empty file can), and
+/// what another user may have put there: rows that go to that user's database are that user's to read, its triggers do
+/// what that user wants, and SQLite applies any journal. No connection of this process may have the database open: that this
+/// closes the file would end its locks.
+pub fn find(place: &Path) -> Result<PathBuf> {
+    let shown = escaped(place);
     if shown.ends_with('/') || place.is_dir() {
         bail!("{shown} is a folder: name the database's file, as {}", escaped(place.join("my.db")));
     }
-    let Ok(data) = fs::metadata(place) else { return Ok(()) };
-    ensure!(data.is_file(), "{shown} is no file, so it can be no database");
+    let is_file = fs::metadata(place).map_or(true, |data| data.is_file());
+    ensure!(is_file, "{shown} is no file, so it can be no database");
+    let found = FileInPlace::find(place)?;
+    let path = found.path();
+    check_folder(folder(&path))?;
+    COMPANIONS.iter().try_for_each(|ending| found.check_companion(ending))?;
+    let Some(file) = found.open().with_context(|| format!("cannot read {shown}"))? else { return Ok(path) };
     let mut beginning = Vec::new();
-    let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
     let read = file.take(SQLITE.len() as u64).read_to_end(&mut beginning);
     read.with_context(|| format!("cannot read {shown}"))?;
     ensure!(
         beginning.is_empty() || beginning == SQLITE,
         "{shown} is no database of SQLite, or an encrypted one: dyno changes no such file"
     );
-    Ok(())
+    Ok(path)
+}
+
+/// Refuses, as root, a folder that another user could exchange while SQLite works there by path.
+fn check_folder(folder: &Path) -> Result<()> {
+    if !Uid::effective().is_root() {
+        return Ok(());
+    }
+    check_lasting(&std::path::absolute(folder)?).with_context(|| {
+        format!(
+            "another user could have root write elsewhere than in {}; name a database in another folder, or import as \
+             the user to whom the folder belongs",
+            escaped(folder)
+        )
+    })
 }
 
 /// Refuses a place next to which a journal lies that SQLite would apply to the new database.
@@ -189,7 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for begin in [NewDatabase::unnamed, NewDatabase::named] {
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                let fresh = begin(&folder.path().join("new.db")).unwrap();
+                let fresh = begin(&folder.path().join("new.db"), 0o644).unwrap();
                 fresh.write_behind(|| panic!("a fault"));
             }));
             assert!(outcome.is_err());
@@ -202,17 +238,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("new.db");
         for begin in [NewDatabase::unnamed, NewDatabase::named] {
-            let fresh = begin(&place).unwrap();
+            let fresh = begin(&place, 0o644).unwrap();
             fs::write(&place, "somebody's").unwrap();
             let error = format!("{:#}", fresh.finish(true).unwrap_err());
             assert!(error.contains("nothing was loaded: File exists"), "{error}");
             assert_eq!(fs::read_to_string(&place).unwrap(), "somebody's");
             fs::remove_file(&place).unwrap();
-            begin(&place).unwrap().finish(true).unwrap();
+            begin(&place, 0o644).unwrap().finish(true).unwrap();
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
             assert_eq!(place.metadata().unwrap().permissions().mode() & 0o777, 0o644 & !umask());
             fs::remove_file(&place).unwrap();
         }
+    }
+
+    #[test]
+    fn rows_that_pass_through_a_file_are_read_by_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("there.db");
+        let passing = Passing::beside(&place).unwrap();
+        let mode = |path: &Path| Ok(path.metadata()?.permissions().mode() & 0o777);
+        assert_eq!(passing.opened(&place, mode).unwrap(), 0o600);
     }
 
     fn umask() -> u32 {

@@ -4,6 +4,7 @@
 //! SQLite does so if the table has nothing by which values would have to be checked: no index, trigger, CHECK, NOT
 //! NULL, default or key (`xferOptimization` in its source). SQLite's program of the statement shows whether it does.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -80,8 +81,20 @@ fn statement(table: &str) -> String {
 /// The statements that are executed after the settings. Were the other database attached before the transaction begins,
 /// that would write in both, and SQLite commits such a one with a third journal and two more syncs.
 pub fn statements(place: &Path, table: &Table) -> [String; 4] {
-    let attach = format!("ATTACH '{}…' AS {SCHEMA}", escaped(hidden(place)));
+    let attach = format!("ATTACH 'file:{}…?mode=ro' AS {SCHEMA}", escaped(hidden(place)));
     [BEGIN.to_owned(), attach, statement(&table.name), "COMMIT".to_owned()]
+}
+
+/// The URI by which SQLite opens a file for reading only. No byte in it would have to be quoted.
+fn read_only(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(char::from(byte)),
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri + "?mode=ro"
 }
 
 impl Sqlite {
@@ -101,8 +114,7 @@ impl Sqlite {
         in_transaction(self.open_existing()?, watch, |connection| {
             self.check_same(connection, table)?;
             passing.opened(&self.place, |path| {
-                let path = path.to_str().context("the path is not UTF-8")?.replace('\'', "''");
-                connection.execute(&format!("ATTACH '{path}' AS {SCHEMA}"))
+                connection.execute(&format!("ATTACH '{}' AS {SCHEMA}", read_only(path)))
             })?;
             let moved = || connection.execute(&statement(&table.name));
             interruptible(connection, watch, || {

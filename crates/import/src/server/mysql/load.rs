@@ -10,10 +10,10 @@ use super::MySql;
 use super::catalog::text;
 use super::statements::{Statements, held, quoted};
 use crate::batch::Batch;
-use crate::error::{BadInput, Input, Interrupted, Refused, shown};
+use crate::error::{BadInput, Input, Interrupted, Lost, Refused, shown};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
-use crate::server::common::{LOST, write, written};
+use crate::server::common::{write, written};
 use crate::server::sent::{Sent, number_behind};
 use crate::table::Table;
 use crate::target::Existing;
@@ -197,7 +197,7 @@ pub(super) fn committed(sql: &str, outcome: Result<()>) -> Result<()> {
         Some(server) if !CLIENT_ERRORS.contains(&server.number) => {
             error.context(format!("cannot execute {}; nothing was loaded", shown(sql)))
         }
-        _ => error.context(LOST),
+        _ => error.context(Lost),
     })
 }
 

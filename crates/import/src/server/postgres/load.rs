@@ -7,11 +7,11 @@ use anyhow::{Context, Error, Result, anyhow};
 use dyno_client::Sql;
 use dyno_client::postgres::{Connection, Copy, ServerError};
 
-use super::super::common::{LOST, write, written};
+use super::super::common::{write, written};
 use super::super::sent::{Sent, number_behind};
 use super::statements::{Statements, UNHURRIED};
 use super::{Postgres, catalog};
-use crate::error::{BadInput, Input, Interrupted, Refused, shown};
+use crate::error::{BadInput, Input, Interrupted, Lost, Refused, shown};
 use crate::pipeline::Rows;
 use crate::safety::Reached;
 use crate::target::check_same;
@@ -52,7 +52,7 @@ impl Postgres {
         let outcome = self.connection.rows("COMMIT").map(drop);
         outcome.map_err(|error| match error.is::<ServerError>() {
             true => error.context("cannot commit; nothing was loaded"),
-            false => error.context(LOST),
+            false => error.context(Lost),
         })
     }
 

@@ -15,8 +15,8 @@ use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
 use super::cancel::cancellable;
-use super::common::{LOST, check_names, said_removed, staged_name};
-use crate::error::Interrupted;
+use super::common::{check_names, said_removed, staged_name};
+use crate::error::{Interrupted, Lost};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
@@ -223,7 +223,7 @@ impl Target for Postgres {
             }
             Err(error) => {
                 self.undo(others);
-                let is_known = error.to_string() != LOST;
+                let is_known = !error.is::<Lost>();
                 Err(if is_known && watch.stops() { Interrupted.into() } else { error })
             }
         }

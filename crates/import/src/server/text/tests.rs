@@ -58,7 +58,7 @@ impl Case {
             true => OnError::Reject { file: file.clone(), most: 3 },
             false => OnError::Stop,
         };
-        let rejects = Arc::new(Mutex::new(Rejects::new(&on_error, vec!["t".into()])));
+        let rejects = Arc::new(Mutex::new(Rejects::new(&on_error, vec!["t".into()], 0o600)));
         let (given, mut room) = (rejects.clone(), Vec::new());
         let ran = pipeline::run(
             Arc::default(),
