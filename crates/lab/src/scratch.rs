@@ -117,7 +117,7 @@ mod tests {
     use std::os::unix::fs::{chown, lchown, symlink};
 
     use nix::sys::stat::Mode;
-    use nix::unistd::mkfifo;
+    use nix::unistd::{Uid, mkfifo};
 
     use super::*;
 

@@ -143,7 +143,9 @@ mod tests {
     fn a_signal_between_two_runs_of_a_process_ends_the_second() {
         let first = Interrupts::listen().unwrap();
         let (sender, woken) = channel();
-        let _waiter = first.notify(move || drop(sender.send(())));
+        let _waiter = first.notify(move || {
+            let _ = sender.send(());
+        });
         raise(SIGTERM).unwrap();
         woken.recv_timeout(Duration::from_secs(60)).unwrap();
         let second = Interrupts::listen().unwrap();

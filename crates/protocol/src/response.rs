@@ -120,7 +120,7 @@ mod tests {
         let mut shares = [empty_histogram(3), empty_histogram(3), empty_histogram(3)];
         // Durations from 1 ns to an hour, some of them often, in turns of unequal length.
         for at in 0..10_000_u64 {
-            let nanoseconds = 1 << (at * 7 % 42) | at * at % 997;
+            let nanoseconds = (1 << (at * 7 % 42)) | (at * at % 997);
             let nanoseconds = nanoseconds.min(LONGEST);
             one.record(nanoseconds).unwrap();
             shares[usize::from(at % 5 > 0) + usize::from(at % 11 > 7)].record(nanoseconds).unwrap();

@@ -6,6 +6,7 @@ mod summary;
 mod target;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -201,8 +202,8 @@ fn types(arguments: &ImportArgs) -> Result<Types> {
 /// The types that a file states.
 fn schema(path: &Path) -> Result<Types> {
     let mut text = String::new();
-    let read =
-        dyno_files::open_found(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
+    // Also of a pipe, as a shell's `<(…)` makes: dyno does not listen for signals yet, so one ends the wait.
+    let read = File::open(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
     read.with_context(|| format!("cannot read {}", escaped(path)))?;
     ensure!(
         text.len() as u64 <= LONGEST_SCHEMA,

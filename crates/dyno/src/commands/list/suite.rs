@@ -1,6 +1,5 @@
 //! The suites: a line each, and all of one.
 
-
 use anyhow::Result;
 use dyno_engine::{Home, Registry};
 use dyno_suite::Suite;

@@ -17,8 +17,8 @@ use dyno_client::mysql::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
 use super::cancel::cancellable;
-use super::common::{LOST, check_names, said_removed, staged_name};
-use crate::error::{Input, Interrupted};
+use super::common::{check_names, said_removed, staged_name};
+use crate::error::{Input, Interrupted, Lost};
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
@@ -269,7 +269,7 @@ impl Target for MySql {
             }
             Err(error) => {
                 self.undo();
-                let is_known = error.to_string() != LOST;
+                let is_known = !error.is::<Lost>();
                 Err(if is_known && watch.stops() { Interrupted.into() } else { error })
             }
         }
