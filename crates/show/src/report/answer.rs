@@ -113,26 +113,25 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     let contender = ranking.ranks.first()?.contender;
     let summary = verdict.summaries.iter().find(|summary| summary.contender == contender)?;
     let mean = summary.geometric_mean.filter(|_| !summary.same_level)?;
-    let baseline = verdict.label(verdict.baseline);
+    let (label, baseline) = (verdict.label(contender), verdict.label(verdict.baseline));
     let over = over(summary.tests);
     let price = match summary.difference? {
         Difference::Faster | Difference::Slower => {
-            format!("It takes {} the time of {baseline}, {over}", ratio_with_interval(&mean))
+            format!("{label} takes {} the time of {baseline}, {over}", ratio_with_interval(&mean))
         }
         Difference::None(NoDifference::TooFewSamples) => {
-            format!("Its trials are too few to compare its time with that of {baseline}")
+            format!("The trials of {label} are too few to compare its time with that of {baseline}")
         }
         Difference::None(NoDifference::Close) => format!(
-            "Its time is within {} of that of {baseline}, {over}",
+            "The time of {label} is within {} of that of {baseline}, {over}",
             units::percent(verdict.about.schedule.margin)
         ),
         Difference::None(_) => {
-            format!("No difference between its time and that of {baseline} is shown {over}")
+            format!("No difference between the time of {label} and that of {baseline} is shown {over}")
         }
     };
     Some(format!(
-        "dyno does not rank {}: no other contender here is in its class ({}). {price}.",
-        verdict.contenders[contender].label,
+        "{price}. dyno does not rank it, since no other contender here is in its class ({}).",
         uncapitalized(&class(&ranking.class)),
     ))
 }
