@@ -13,12 +13,7 @@ use super::runner::{Driver, Runner};
 /// measure another.
 pub fn find_build(engine: &Engine, runner: &Runner, driver: &Driver, name: Option<&str>) -> Result<Build> {
     let build = named_build(engine, runner, name)?;
-    let is_served = match &driver.builds {
-        _ if engine.is_server() => true,
-        Some(builds) => builds.iter().any(|known| known == kind(&build)),
-        None => build == default_build(engine),
-    };
-    if !is_served {
+    if !driver.serves(engine, kind(&build)) {
         bail!(
             "{driver} has its own {title} and takes no other: name the contender {engine}/{driver}",
             driver = driver.name,

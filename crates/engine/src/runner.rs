@@ -87,7 +87,7 @@ pub struct Driver {
     models: Option<Vec<String>>,
     /// The builds of its engine that it serves, where that is more than the first of the engine's: `bundled`, `system`,
     /// `path`. A driver that has the engine within it serves one alone. Those of servers serve all.
-    pub(super) builds: Option<Vec<String>>,
+    builds: Option<Vec<String>>,
     /// Overrides the runner's `sessions`.
     sessions: Option<bool>,
     /// Overrides the runner's `simple`.
@@ -117,6 +117,17 @@ pub struct Variant {
     pub harness: bool,
     /// The number of operations of a transaction, unless the suite or the profile sets it.
     pub per_commit: Option<u64>,
+}
+
+impl Driver {
+    /// True if it serves builds of its engine of this kind: `bundled`, `system` or `path`.
+    pub fn serves(&self, engine: &Engine, kind: &str) -> bool {
+        match &self.builds {
+            _ if engine.is_server() => true,
+            Some(builds) => builds.iter().any(|known| known == kind),
+            None => engine.builds.first().is_some_and(|first| first == kind),
+        }
+    }
 }
 
 impl Runner {

@@ -195,10 +195,8 @@ fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess
                 _ => Ok(Choice::new(true, "it holds names of the table's columns")),
             }
         }
-        (_, Ok(Choice { value: false, .. })) => {
-            Err(guess::either("it holds names of some of the table's columns, and other values"))
-        }
-        (_, guess) => guess,
+        (_, Ok(header)) if header.value => Ok(header),
+        _ => Err(guess::either("it holds names of some of the table's columns, and other values")),
     }
 }
 

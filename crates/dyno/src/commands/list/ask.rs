@@ -127,7 +127,7 @@ fn candidates(place: usize, engines: &[&Engine], registry: &Registry) -> Result<
     let mut drivers: Vec<_> = registry.drivers(&engine.name).collect();
     drivers.sort_by_key(|(_, driver)| !driver.default);
     for (_, driver) in drivers {
-        let usual = engine.builds.iter().filter(|build| *build != "path");
+        let usual = engine.builds.iter().filter(|build| *build != "path" && driver.serves(engine, build));
         // Those are for the driver that loads a library when it runs.
         let named = engine.named_builds.iter().filter(|_| driver.default).map(|build| &build.name);
         for (index, build) in usual.chain(named).enumerate() {
