@@ -100,21 +100,14 @@ pub fn config_folder() -> Option<PathBuf> {
     Some(folder.join("dyno"))
 }
 
-/// The folder of the user's own suites, engines and runners; `None` if there is none, or another user can change it.
+/// The folder of suites, engines and runners that the user wrote; `None` if there is none, or another user can change it.
 fn own_folder() -> Option<PathBuf> {
     let folder = config_folder()?;
-    let parts = PARTS.map(|name| folder.join(name)).into_iter().filter(|part| part.is_dir());
-    let parts: Vec<PathBuf> = parts.collect();
-    let mut faults = [folder.clone()].into_iter().chain(parts.clone());
-    let fault = faults.find_map(|folder| Some(format!("{} {}", folder.display(), fault(&folder)?)));
-    match fault {
-        _ if parts.is_empty() => None,
-        None => Some(folder),
-        Some(fault) => {
-            notice(&format!("{fault}, so dyno reads no suites, engines and runners there"));
-            None
-        }
-    }
+    let mut parts = PARTS.map(|name| folder.join(name)).into_iter().filter(|part| part.is_dir()).peekable();
+    parts.peek()?;
+    let Some(fault) = first_fault([folder.clone()].into_iter().chain(parts)) else { return Some(folder) };
+    notice(&format!("{fault}, so dyno reads no suites, engines and runners there"));
+    None
 }
 
 /// The folder in a variable, if it is an absolute path.
@@ -176,13 +169,17 @@ fn is_home(folder: &Path) -> bool {
 /// which one does not.
 fn is_safe(home: &Path) -> bool {
     let folders = [home.to_owned()].into_iter().chain(PARTS.map(|name| home.join(name)));
-    let mut faults = folders.filter_map(|folder| Some(format!("{} {}", folder.display(), fault(&folder)?)));
-    let Some(fault) = faults.next() else { return true };
+    let Some(fault) = first_fault(folders) else { return true };
     notice(&format!(
         "{fault}, so its programs are not run; if you trust them, set DYNO_HOME={}",
         home.display()
     ));
     false
+}
+
+/// The first of some folders in which programs may be a stranger's, and why.
+fn first_fault(mut folders: impl Iterator<Item = PathBuf>) -> Option<String> {
+    folders.find_map(|folder| Some(format!("{} {}", folder.display(), fault(&folder)?)))
 }
 
 /// Why the programs in a folder may be a stranger's.

@@ -25,7 +25,7 @@ pub fn check_guarded(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// As for [`check_guarded`].
-pub fn check_lasting(path: &Path) -> Result<()> {
+fn check_lasting(path: &Path) -> Result<()> {
     check(path, is_trusted, |_, found| is_sticky(found))
 }
 

@@ -19,7 +19,7 @@ mod same;
 mod walk;
 
 pub use build_folder::BuildFolder;
-pub use guard::{check_guarded, check_lasting, check_lasting_for_root};
+pub use guard::{check_guarded, check_lasting_for_root};
 pub use held::{Found, HeldFolder, writable};
 pub use in_place::FileInPlace;
 pub use notice::{notice, notices_to};

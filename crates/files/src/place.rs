@@ -119,7 +119,7 @@ pub(crate) enum End {
     Descriptor(RawFd),
 }
 
-/// What is to be at the end of a path.
+/// The kind of entry that a path is to lead to.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Wanted {
     /// A folder. It and those on the way are made where they are missing.

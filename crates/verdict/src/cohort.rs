@@ -122,8 +122,8 @@ fn key(run: &Run) -> String {
         run.suite.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let only = run.suite.only.as_deref().unwrap_or("all");
     // A suite may have been changed and kept its name.
-    let suite = [&run.suite.name, &run.suite.text].map(String::as_str);
-    [&suite[..], &[&parameters.join("\n"), &load(run), only]].concat().join("\n")
+    let (name, text) = (&run.suite.name, &run.suite.text);
+    format!("{name}\n{text}\n{}\n{}\n{only}", parameters.join("\n"), load(run))
 }
 
 /// The load in words: what `--clients`, `--rate` and the like asked for.

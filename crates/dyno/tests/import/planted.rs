@@ -1,4 +1,4 @@
-//! What another user has planted where an import goes: links, databases and journals that dyno must not follow, write into or
+//! Traps that another user has planted where an import goes: links, databases and journals that dyno must not follow, write into or
 //! apply.
 
 use std::fs::{self, Permissions};

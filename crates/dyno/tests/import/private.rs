@@ -1,4 +1,4 @@
-//! What an import makes is readable by no user who could not read the files that it loads.
+//! No user can read the files that an import makes who could not read those that it loads.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

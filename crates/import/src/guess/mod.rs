@@ -174,12 +174,7 @@ fn one_column(usual: u8, divisions: &[Division]) -> Guess<u8> {
     let found: Vec<String> = others.map(Division::said_ragged).collect();
     match &found[..] {
         [] => Ok(Choice::new(usual, "no other divides the first records: one column")),
-        found => Err(format!(
-            "it is not clear what stands between the fields: {}. Say --delimiter CHARACTER, which is {} if each record is \
-             one field",
-            found.join("; "),
-            shown(usual)
-        )),
+        found => Err(unclear(found, &format!(", which is {} if each record is one field", shown(usual)))),
     }
 }
 
@@ -201,9 +196,14 @@ fn question(divisions: &[&Division]) -> String {
     });
     let is_behind = divisions.iter().any(|division| !division.fits_first);
     let skip = if is_behind { ", and --skip 1 if the first line is no record" } else { "" };
+    unclear(&reported.collect::<Vec<_>>(), skip)
+}
+
+/// The question for the delimiter, after what was found; `more` follows the option that answers it.
+fn unclear(found: &[String], more: &str) -> String {
     format!(
-        "it is not clear what separates the fields: {}. Say --delimiter CHARACTER{skip}",
-        reported.collect::<Vec<_>>().join("; ")
+        "it is not clear what separates the fields: {}. Say --delimiter CHARACTER{more}",
+        found.join("; ")
     )
 }
 

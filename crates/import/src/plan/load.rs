@@ -37,8 +37,8 @@ impl Plan {
     /// Loads the file.
     ///
     /// # Errors
-    /// Nothing was loaded, unless the error says that this is not known; [`crate::BadInput`] where the file is to blame, [`crate::Interrupted`] where
-    /// `watch` asked to stop.
+    /// Nothing was loaded, unless the error says that this is not known; [`crate::BadInput`] where the file is to blame,
+    /// [`crate::Interrupted`] where `watch` asked to stop.
     pub fn load(mut self, watch: &dyn ImportObserver) -> Result<Report> {
         let began = Instant::now();
         let mut widened = false;

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
+use crate::error::{Interrupted, Lost};
 use crate::pipeline::ImportObserver;
 
 /// The interval between checks whether to stop.
@@ -38,6 +39,11 @@ pub(super) fn cancellable<T>(
         watcher.thread().unpark();
         outcome
     })
+}
+
+/// The error of an import that ended: that the user asked to stop, unless it is not known what became of the rows.
+pub(super) fn said_end(error: Error, watch: &dyn ImportObserver) -> Error {
+    if watch.stops() && !error.is::<Lost>() { Interrupted.into() } else { error }
 }
 
 /// Says that it is done when it is dropped, also where the work panics.

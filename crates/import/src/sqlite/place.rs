@@ -11,9 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_files::{FileInPlace, check_lasting};
+use dyno_files::{FileInPlace, check_lasting_for_root};
 use nix::libc;
-use nix::unistd::Uid;
 
 use crate::building::{Building, folder};
 use crate::contents::SQLITE;
@@ -150,7 +149,8 @@ pub fn find(place: &Path) -> Result<PathBuf> {
     ensure!(is_file, "{shown} is no file, so it can be no database");
     let found = FileInPlace::find(place)?;
     let path = found.path();
-    check_folder(folder(&path))?;
+    check_lasting_for_root(folder(&path))
+        .context("name a database in another folder, or import as the user to whom the folder belongs")?;
     COMPANIONS.iter().try_for_each(|ending| found.check_companion(ending))?;
     let Some(file) = found.open().with_context(|| format!("cannot read {shown}"))? else { return Ok(path) };
     let mut beginning = Vec::new();
@@ -161,20 +161,6 @@ pub fn find(place: &Path) -> Result<PathBuf> {
         "{shown} is no database of SQLite, or an encrypted one: dyno changes no such file"
     );
     Ok(path)
-}
-
-/// Refuses, as root, a folder that another user could exchange while SQLite works there by path.
-fn check_folder(folder: &Path) -> Result<()> {
-    if !Uid::effective().is_root() {
-        return Ok(());
-    }
-    check_lasting(&std::path::absolute(folder)?).with_context(|| {
-        format!(
-            "another user could have root write elsewhere than in {}; name a database in another folder, or import as \
-             the user to whom the folder belongs",
-            escaped(folder)
-        )
-    })
 }
 
 /// Refuses a place next to which a journal lies that SQLite would apply to the new database.

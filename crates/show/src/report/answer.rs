@@ -136,7 +136,7 @@ fn price(verdict: &Verdict, ranking: &LevelRanking) -> Option<String> {
     ))
 }
 
-/// What a comparison of contenders rests on: the mean over its tests, or its only one.
+/// The basis of a comparison of contenders: the mean over its tests, or its only one.
 fn over(tests: usize) -> String {
     match tests {
         1 => "in the one test that counts".to_owned(),

@@ -9,7 +9,7 @@ use glob::{MatchOptions, glob_with};
 /// The files that the command line names, those of a pattern in the order of their names.
 ///
 /// # Errors
-/// A pattern is none, matches nothing, or a folder on the way cannot be read.
+/// A pattern cannot be read or matches nothing, or a folder on the way cannot be read.
 pub fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let expanded: Vec<Vec<PathBuf>> = files.iter().map(|file| matching(file)).collect::<Result<_>>()?;
     Ok(expanded.concat())

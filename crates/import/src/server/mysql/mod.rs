@@ -16,9 +16,9 @@ use dyno_client::Sql;
 use dyno_client::mysql::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::cancel::cancellable;
+use super::cancel::{cancellable, said_end};
 use super::common::{check_names, said_removed, staged_name};
-use crate::error::{Input, Interrupted, Lost};
+use crate::error::Input;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
@@ -269,8 +269,7 @@ impl Target for MySql {
             }
             Err(error) => {
                 self.undo();
-                let is_known = !error.is::<Lost>();
-                Err(if is_known && watch.stops() { Interrupted.into() } else { error })
+                Err(said_end(error, watch))
             }
         }
     }

@@ -14,9 +14,8 @@ use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::cancel::cancellable;
+use super::cancel::{cancellable, said_end};
 use super::common::{check_names, said_removed, staged_name};
-use crate::error::{Interrupted, Lost};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
@@ -223,8 +222,7 @@ impl Target for Postgres {
             }
             Err(error) => {
                 self.undo(others);
-                let is_known = !error.is::<Lost>();
-                Err(if is_known && watch.stops() { Interrupted.into() } else { error })
+                Err(said_end(error, watch))
             }
         }
     }
