@@ -53,7 +53,10 @@ inside() { # a program and its arguments
         program=$1 && shift
         exec env -i HOME=/tmp PATH=/nowhere "$chroot" "$root" "/$program" "$@"' sh "$@"
 }
-speedtest="run speedtest --scale 0.02 --only 15 --trials 1 --quiet"
+speedtest="run speedtest --scale 0.02 --only 15 --trials 1 --quiet --report page.html"
+has_page() { # the page that a run has made, and who made it
+    grep -q "<!doctype html>" "$1" && grep -q "DROP TABLE" "$1" || fail "$2 made no page of its run"
+}
 
 new_root archive
 tar -C "$root/opt" --zstd -xf "$archive"
@@ -82,6 +85,7 @@ PATH=$PATH:/usr/sbin:/sbin dpkg --root="$root" --force-depends --force-not-root 
 add_libraries "$root/usr/lib/dyno/bin"
 inside usr/bin/dyno $speedtest >"$work/said" || fail "the .deb's speedtest: exit code $?"
 says "DROP TABLE"
+has_page "$root/page.html" "the .deb"
 for file in man/man1/dyno-run.1.gz bash-completion/completions/dyno zsh/site-functions/_dyno; do
     [ -s "$root/usr/share/$file" ] || fail "the .deb has no /usr/share/$file"
 done
@@ -92,8 +96,11 @@ passed "the .deb" "$deb"
 (cd "$work" && env -i HOME=/tmp PATH=/nowhere venv/bin/dyno $speedtest --with sqlite,sqlite/sqlite3 >said) ||
     fail "the wheel's speedtest: exit code $?"
 says "DROP TABLE"
+has_page "$work/page.html" "the wheel"
 passed "the wheel" "$wheel"
 
 sh packaging/dist.sh --install "$work/usr" >/dev/null
+rm "$work/page.html"
 (cd "$work" && usr/bin/dyno $speedtest >said) || fail "the installation: exit code $?"
 says "DROP TABLE"
+has_page "$work/page.html" "the installation"

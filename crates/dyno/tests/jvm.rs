@@ -64,8 +64,8 @@ fn the_engines_answer_as_sqlite() {
 fn suites_are_written_in_the_dialects_of_the_engines() {
     let contenders = [&["sqlite"], ENGINES.usual().as_slice()].concat();
     ENGINES.run("micro --set rows=2000 --set n=50", &contenders);
-    ENGINES.run("ycsb --set records=300 --clients 3 --set duration=1", &ENGINES.usual());
-    ENGINES.run("orders --scale 0.01 --clients 1 --set duration=2", &ENGINES.usual());
+    ENGINES.run("ycsb --set records=300 --clients 3 --set duration=0.4", &ENGINES.usual());
+    ENGINES.run("orders --scale 0.01 --clients 1 --set duration=1", &ENGINES.usual());
 }
 
 #[test]

@@ -15,18 +15,22 @@ pub struct Interrupted;
 
 /// Another program has the database locked: nothing was loaded, and the file may be right.
 #[derive(Debug, thiserror::Error)]
-#[error("{database} is locked{}: dyno waited {} s for it, and --wait SECONDS waits longer; nothing was loaded", holder(.by), .waited.as_secs())]
+#[error("{}: dyno waited {} s for it, and --wait SECONDS waits longer; nothing was loaded", self.said(), .waited.as_secs())]
 pub struct Locked {
-    /// The database.
-    pub database: String,
+    /// The database or the table.
+    pub what: String,
     /// The programs that have it locked, as far as they are known.
     pub by: Vec<String>,
     /// The time that dyno waited.
     pub waited: Duration,
 }
 
-fn holder(by: &[String]) -> String {
-    if by.is_empty() { String::new() } else { format!(" by {}", by.join(" and ")) }
+impl Locked {
+    /// Says what is locked, and by which programs.
+    pub fn said(&self) -> String {
+        let by = if self.by.is_empty() { "" } else { " by " };
+        format!("{} is locked{by}{}", self.what, self.by.join(" and "))
+    }
 }
 
 /// The connection to a server ended at the moment of the commit.

@@ -29,6 +29,8 @@ pub trait ImportObserver: Sync {
     fn reached(&self, rows: u64, bytes: u64);
     /// Reports the current activity, such as "syncing".
     fn doing(&self, what: &str);
+    /// Reports, once a second, the lock of another program for which the import waits.
+    fn waits(&self, _for_what: &str) {}
 }
 
 /// An import that no one observes and no one stops.

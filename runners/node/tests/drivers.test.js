@@ -27,7 +27,10 @@ test("modes of TLS are those of Node.js", () => {
   assert.equal(tls("disable", {}), undefined);
   assert.equal(tls("require", {}).rejectUnauthorized, false);
   assert.equal(tls("verify-ca", {}).checkServerIdentity(), undefined);
-  assert.equal(tls("verify-full", {}).checkServerIdentity, undefined);
+  const { checkServerIdentity } = tls("verify-full", {}, "127.0.0.1");
+  const certificate = (subjectaltname) => ({ subject: { CN: "127.0.0.1" }, subjectaltname });
+  assert.equal(checkServerIdentity("localhost", certificate("IP Address:127.0.0.1")), undefined);
+  assert.match(checkServerIdentity("localhost", certificate("DNS:localhost")).message, /127\.0\.0\.1/);
   assert.throws(() => tls("verify-ca", { ca: "/nowhere/ca" }), /the file of the option for ca cannot be used/);
 });
 

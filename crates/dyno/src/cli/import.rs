@@ -101,9 +101,10 @@ pub struct ImportArgs {
     /// The most bad rows to leave out; if there is one more, dyno loads nothing
     #[arg(long, value_name = "ROWS")]
     pub max_rejects: Option<u64>,
-    /// Seconds to wait for other programs that have a SQLite database locked
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
-    pub wait: u64,
+    /// Seconds to wait for other programs that have the database or the table locked [default: 5 for SQLite; for a
+    /// server as long as it is set to wait]
+    #[arg(long, value_name = "SECONDS")]
+    pub wait: Option<u64>,
     /// The events that loaded rows must survive once the import is done
     #[arg(long, value_enum, default_value_t = SafetyArg::PowerLoss)]
     pub safety: SafetyArg,

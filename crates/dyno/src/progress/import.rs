@@ -1,6 +1,7 @@
 //! Progress of an import on a terminal: rows per second, bytes, time left. Nothing elsewhere.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_import::ImportObserver;
@@ -8,11 +9,16 @@ use dyno_launch::Interrupts;
 use dyno_show::units;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::terminal::say;
+
 /// Shows the progress of an import, and passes on interrupts.
 pub struct ImportProgress {
     bar: ProgressBar,
     began: Instant,
     interrupts: Interrupts,
+    quiet: bool,
+    /// The lock that was reported last.
+    reported: Mutex<String>,
 }
 
 impl ImportProgress {
@@ -22,7 +28,7 @@ impl ImportProgress {
             true => ProgressBar::hidden(),
             false => bar(bytes),
         };
-        ImportProgress { bar, began: Instant::now(), interrupts }
+        ImportProgress { bar, began: Instant::now(), interrupts, quiet, reported: Mutex::default() }
     }
 
     /// Takes the line away.
@@ -47,6 +53,15 @@ impl ImportObserver for ImportProgress {
     fn doing(&self, what: &str) {
         self.bar.set_message(format!(", {what}"));
         self.bar.tick();
+    }
+
+    /// Prints a lock once, not only on a terminal: the import may wait for hours.
+    fn waits(&self, for_what: &str) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.quiet && *reported != for_what {
+            self.bar.suspend(|| say(&format!("dyno: {for_what}: waiting; --wait SECONDS limits the time")));
+            for_what.clone_into(&mut reported);
+        }
     }
 }
 

@@ -9,8 +9,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
+use super::servers::{Server, printed, program};
 use super::{import, names, query};
 use crate::common::{Place, Result, wait_for};
+use crate::reliability::proxy::Fault;
 
 /// True if a process has a file open in the folder that has no name there.
 pub(super) fn is_building(pid: u32, place: &Place) -> bool {
@@ -120,4 +122,22 @@ fn a_full_disk_leaves_nothing() {
     small.exits(0);
     there.exits(4).says("full");
     assert_eq!(rows, json!([[1, 1]]));
+}
+
+/// The server commits, and its answer is lost: the rows may be loaded, so the file of rejected rows is needed.
+#[test]
+fn a_connection_that_is_lost_at_the_commit_leaves_the_rejected_rows_and_the_question() {
+    for engine in ["postgres", "mariadb"] {
+        let (Some(server), place) = (Server::start(engine), Place::new()) else { continue };
+        let sql = |text: &str| printed(&mut program(&server.url), text);
+        sql("CREATE TABLE t (id INTEGER)");
+        place.write("t.csv", "id\n1\nx\n2\n");
+        let (_proxy, url) = server.behind(Fault::CutAtCommit);
+        let lost = import(&place, &format!("t.csv --append --header --on-error reject --into {url}"));
+        lost.exits(4)
+            .says("it is not known whether the rows are in the table: look before you import them again");
+        wait_for("the commit", 60, || sql("SELECT count(*) FROM t") == "2");
+        let rejects = fs::read_to_string(place.path("t.rejects.csv")).unwrap();
+        assert!(rejects.contains("\n3,"), "{rejects}");
+    }
 }

@@ -9,6 +9,7 @@ use dyno_protocol::{Build, Setting};
 use super::PEOPLE;
 use crate::common::server::{self, Started};
 use crate::common::{Place, Result};
+use crate::reliability::proxy::{Fault, Proxy};
 
 /// A private server of an engine, and the URL of a database of it; none, and said so, where it is not
 /// installed.
@@ -37,6 +38,18 @@ impl Server {
             }
         };
         Some(Server { url, started })
+    }
+
+    /// A proxy with a fault, and the URL that leads over it to the same database.
+    pub fn behind(&self, fault: Fault) -> (Proxy, String) {
+        let at = self.started.server.connection("").server;
+        let (socket, scheme, database) = match at.port {
+            Some(port) => (format!("{}/.s.PGSQL.{port}", at.host), "postgres", "postgres"),
+            None => (at.host, "mariadb", "files"),
+        };
+        let proxy = Proxy::start(socket.as_ref(), fault);
+        let url = format!("{scheme}://{}@127.0.0.1:{}/{database}", at.user, proxy.port);
+        (proxy, url)
     }
 }
 

@@ -7,7 +7,7 @@ mod events;
 mod family;
 mod foreign;
 mod planted;
-mod proxy;
+pub mod proxy;
 mod questions;
 mod servers;
 mod tls;

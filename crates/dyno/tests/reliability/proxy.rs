@@ -28,6 +28,8 @@ pub enum Fault {
     Stall(usize),
     /// Everything that the server sends comes this many milliseconds late.
     Slow(u64),
+    /// The server gets the statement COMMIT, and the connection is closed before its answer.
+    CutAtCommit,
 }
 
 impl Fault {
@@ -41,12 +43,15 @@ impl Fault {
             Fault::Garbage(_) => "noise",
             Fault::Stall(_) => "silent",
             Fault::Slow(_) => "slow",
+            Fault::CutAtCommit => "cut at the commit",
         }
     }
 }
 
 /// PostgreSQL's requests for encryption by TLS and by GSSAPI: a length and a number.
 const REQUESTS: [[u8; 8]; 2] = [[0, 0, 0, 8, 4, 210, 22, 47], [0, 0, 0, 8, 4, 210, 22, 48]];
+/// The statement COMMIT alone, as PostgreSQL's and MySQL's clients send it.
+const COMMITS: [&[u8]; 2] = [b"Q\0\0\0\x0bCOMMIT\0", b"\x03COMMIT"];
 /// MySQL's greeting: where the version begins, the bytes between its end and the capabilities' second byte, and the bit
 /// of encryption there.
 const VERSION: usize = 5;
@@ -60,9 +65,14 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens, and leads to a socket of the file system.
+    /// Listens at 127.0.0.1, and leads to a socket of the file system.
     pub fn start(socket: &Path, fault: Fault) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Proxy::at("127.0.0.1", socket, fault)
+    }
+
+    /// Listens at an address.
+    pub fn at(address: &str, socket: &Path, fault: Fault) -> Proxy {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let proxy = Proxy { port: listener.local_addr().unwrap().port(), seen: Arc::default() };
         let (seen, socket) = (proxy.seen.clone(), PathBuf::from(socket));
         let count = AtomicUsize::new(0);
@@ -120,6 +130,10 @@ fn from_client(
         if fault == Fault::StripPostgres && REQUESTS.iter().any(|request| bytes == request) {
             client.write_all(b"N")?;
         } else {
+            let is_commit = COMMITS.iter().any(|commit| bytes.ends_with(commit));
+            if is_commit && fault == Fault::CutAtCommit {
+                client.shutdown(Shutdown::Both)?;
+            }
             server.write_all(bytes)?;
         }
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use dyno_protocol::Setting;
 
 use super::proxy::{Fault, Proxy};
-use crate::common::Place;
+use crate::common::{Place, is_thorough};
 use crate::engines::Running;
 
 const PASSWORD: &str = "Sesame-0pen!";
@@ -16,24 +16,43 @@ pub const QUICK: &str =
 
 /// The drivers of PostgreSQL's protocol, as a URL names them.
 pub fn postgres() -> Vec<&'static str> {
-    with_those_on_the_jvm(&["", "+pgx", "+pq", "+psycopg", "+asyncpg", "+sqlalchemy"], &["+pgjdbc"])
+    [
+        vec!["", "+pgx", "+pq", "+psycopg", "+asyncpg", "+sqlalchemy"],
+        where_built(NODE, &["+pg", "+postgres"], &["+kysely", "+knex", "+drizzle"]),
+        where_built(JVM, &["+pgjdbc"], &["+hikaricp", "+jooq"]),
+    ]
+    .concat()
 }
 
 fn mariadb() -> Vec<&'static str> {
-    with_those_on_the_jvm(
-        &["", "+go-sql-driver", "+pymysql", "+mysqlclient", "+sqlalchemy"],
-        &["+mariadb-java-client", "+mysql-connector-j"],
-    )
+    [
+        vec!["", "+go-sql-driver", "+pymysql", "+mysqlclient", "+sqlalchemy"],
+        where_built(NODE, &["+mysql2", "+mariadb"], &["+kysely", "+knex", "+drizzle"]),
+        where_built(JVM, &["+mariadb-java-client", "+mysql-connector-j"], &["+jooq"]),
+    ]
+    .concat()
 }
 
-/// Those on the JVM belong to the others where their folder could be made.
-fn with_those_on_the_jvm(others: &[&'static str], on_the_jvm: &[&'static str]) -> Vec<&'static str> {
+/// MySQL2 and the layers above it, which compare no address with a certificate.
+const MYSQL2: [&str; 4] = ["mysql2", "kysely", "knex", "drizzle"];
+
+/// The program of a runner that a script fetches, and the script.
+type Fetched = (&'static str, &'static str);
+const NODE: Fetched = ("../node/bin/node", "build-node.sh");
+const JVM: Fetched = ("../jvm/bin/java", "build-jvm.sh");
+
+/// The drivers of a runner, where it could be fetched, and the layers above them, which take seconds each, in `make soak`.
+fn where_built(
+    (program, script): Fetched,
+    drivers: &[&'static str],
+    layers: &[&'static str],
+) -> Vec<&'static str> {
     let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
-    if programs.join("../jvm/bin/java").is_file() {
-        return [others, on_the_jvm].concat();
+    if programs.join(program).is_file() {
+        return [drivers, if is_thorough() { layers } else { &[] }].concat();
     }
-    eprintln!("SKIPPED for {on_the_jvm:?}: `sh scripts/build-jvm.sh` makes their folder, or says why not");
-    others.to_vec()
+    eprintln!("SKIPPED for {drivers:?}: `sh scripts/{script}` makes their folder, or says why not");
+    Vec::new()
 }
 
 /// Runs by one URL for each driver.
@@ -78,7 +97,10 @@ fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_strip
         let failure = refused.lines().find(|line| line.contains(&port));
         let failure = failure.unwrap_or_else(|| panic!("{url} went on: {refused}"));
         let words = failure.to_lowercase();
-        assert!(["ssl", "tls", "encrypt"].iter().any(|word| words.contains(word)), "{url}: {failure}");
+        assert!(
+            ["ssl", "tls", "encrypt", "secure connection"].iter().any(|word| words.contains(word)),
+            "{url}: {failure}"
+        );
         sent_nothing(url, &proxy.seen());
         // The connections of dyno's own are no others.
         if !url.contains('+') {
@@ -94,18 +116,26 @@ fn no_driver_sends_a_password_or_a_query_where_encryption_was_demanded_and_strip
     place.assert_clean();
 }
 
-/// At most requests for encryption.
-pub fn sent_nothing(url: &str, seen: &[u8]) {
-    let is_request = |part: &[u8]| part.len() == 8 && part.starts_with(&[0, 0, 0, 8, 4, 210, 22]);
-    assert!(seen.chunks(8).all(is_request), "{url} sent {:?}", String::from_utf8_lossy(seen));
+/// At most requests for encryption, and the first message of TLS, which postgres.js sends though the server refuses it.
+pub fn sent_nothing(url: &str, mut seen: &[u8]) {
+    while !seen.is_empty() {
+        let length = match seen {
+            [0, 0, 0, 8, 4, 210, 22, 47 | 48, ..] => 8,
+            // RFC 8446, 5.1 and 4: a handshake's record, its version and length, and in it a ClientHello.
+            [22, 3, 1 | 3, high, low, 1, ..] => 5 + usize::from(u16::from_be_bytes([*high, *low])),
+            _ => panic!("{url} sent {:?}", String::from_utf8_lossy(seen)),
+        };
+        seen = seen.get(length..).unwrap_or_else(|| panic!("{url} sent half of a message: {seen:?}"));
+    }
 }
 
-/// A certificate for 127.0.0.1 that signs itself, and its key, readable to the server's account.
-pub fn certificate(place: &Place, name: &str) -> (String, String) {
+/// A certificate for hosts that signs itself, and its key, readable to the server's account.
+pub fn certificate(place: &Place, name: &str, hosts: &str) -> (String, String) {
     let files = [format!("{name}.pem"), format!("{name}.key")];
     let [file, key] = files.map(|name| place.path(&name).display().to_string());
-    let arguments =
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1";
+    let arguments = format!(
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName={hosts}"
+    );
     let mut command = Command::new("openssl");
     let made = command.args(arguments.split_whitespace()).args(["-out", &file, "-keyout", &key]).output();
     assert!(made.unwrap().status.success());
@@ -116,8 +146,9 @@ pub fn certificate(place: &Place, name: &str) -> (String, String) {
 fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_named() {
     let place = Place::new();
     let folder = crate::common::server::open_folder();
-    let (file, key) = certificate(&place, "server");
-    let (other, _) = certificate(&place, "other");
+    let hosts = "IP:127.0.0.1,DNS:localhost";
+    let (file, key) = certificate(&place, "server", hosts);
+    let (other, _) = certificate(&place, "other", hosts);
     // The account of the server may not enter the test's folder.
     let [ca, key] = [&file, &key].map(|from| {
         let to = folder.path().join(PathBuf::from(from).file_name().unwrap());
@@ -130,16 +161,36 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     let server = Running::start_with("mariadb", &settings);
     let (socket, _, account) = server.reach();
     let proxy = Proxy::start(socket.as_ref(), Fault::None);
-    let urls = |options: &str| {
-        let url = |driver| format!("mariadb{driver}://{account}@127.0.0.1:{}/?{options}", proxy.port);
+    let elsewhere = Proxy::at("127.0.0.2", socket.as_ref(), Fault::None);
+    let urls_at = |host: &str, port: u16, options: &str| {
+        let url = |driver| format!("mariadb{driver}://{account}@{host}:{port}/?{options}");
         mariadb().into_iter().map(url).collect::<Vec<_>>()
     };
+    let urls = |options: &str| urls_at("127.0.0.1", proxy.port, options);
+    let only = |urls: Vec<String>, unable: &[&str]| -> (Vec<String>, Vec<String>) {
+        urls.into_iter().partition(|url| unable.iter().any(|name| url.contains(&format!("+{name}://"))))
+    };
     // libmariadb would go on in plain text where this is not offered, and mysqlclient lets nothing look before it.
-    let (unable, able): (Vec<_>, Vec<_>) =
-        urls("ssl-mode=REQUIRED").into_iter().partition(|url| url.contains("+mysqlclient"));
+    let (unable, able) = only(urls("ssl-mode=REQUIRED"), &["mysqlclient"]);
     run(&place, &able, 0);
     assert!(run(&place, &unable, 2).contains("name VERIFY_CA or VERIFY_IDENTITY"));
-    run(&place, &urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}")), 0);
+    let (unable, able) = only(urls(&format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}")), &MYSQL2);
+    run(&place, &able, 0);
+    let refused = run(&place, &unable, if unable.is_empty() { 0 } else { 2 });
+    assert_eq!(refused.matches("or say ssl-mode=VERIFY_CA").count(), unable.len(), "{refused}");
+    let identity = format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={file}");
+    // The certificate is for 127.0.0.1 and localhost; 127.1 is not written as an address, and resolved as a name is.
+    let refused = run(&place, &urls_at("127.0.0.2", elsewhere.port, &identity), 2);
+    assert_eq!(refused.matches(" cannot be run: ").count(), mariadb().len(), "{refused}");
+    let (by_name, _) = only(urls_at("localhost", proxy.port, &identity), &MYSQL2);
+    run(&place, &by_name, 0);
+    let (by_another, _) = only(urls_at("127.1", proxy.port, &identity), &MYSQL2);
+    let refused = run(&place, &by_another, if by_another.is_empty() { 0 } else { 2 });
+    assert_eq!(
+        refused.matches("does not match certificate's altnames").count(),
+        by_another.len(),
+        "{refused}"
+    );
     // Once the connection is encrypted, nothing that was sent can be read.
     let seen = String::from_utf8_lossy(&proxy.seen()).into_owned();
     assert!(!seen.contains("dyno_scratch_") && !seen.contains("SELECT"), "{seen}");

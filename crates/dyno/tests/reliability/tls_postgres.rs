@@ -112,9 +112,9 @@ fn own(path: &Path) {
 
 #[test]
 fn drivers_reach_a_postgres_that_encrypts_and_believe_only_the_authority_that_was_named() {
-    let place = Place::new();
-    let (file, key) = certificate(&place, "server");
-    let (other, _) = certificate(&place, "other");
+    let (place, hosts) = (Place::new(), "IP:127.0.0.1");
+    let (file, key) = certificate(&place, "server", hosts);
+    let (other, _) = certificate(&place, "other", hosts);
     let Some(server) = Encrypted::start(&file, &key) else { return };
     let urls = |host: &str, options: &str| {
         let url = |driver| format!("postgres{driver}://{ACCOUNT}@{host}:{}/postgres?{options}", server.port);

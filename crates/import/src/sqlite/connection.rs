@@ -105,10 +105,7 @@ fn text(value: Value) -> Option<String> {
 fn advise(error: Error, path: &Path, waited: Duration) -> Error {
     let code = error.downcast_ref().map(|error: &SqliteError| error.code & 0xff);
     match code {
-        Some(BUSY) => {
-            let database = escaped(path);
-            error.context(Locked { database, by: locks::holders(path), waited })
-        }
+        Some(BUSY) => error.context(Locked { what: escaped(path), by: locks::holders(path), waited }),
         Some(FULL) => error.context("the disk is full; nothing was loaded"),
         _ => error.context("SQLite refuses"),
     }

@@ -2,6 +2,7 @@
 // removes.
 
 import { readFileSync } from "node:fs";
+import { checkServerIdentity } from "node:tls";
 
 import { Failure } from "../failure.js";
 import { firstNumber, maintain } from "./listed.js";
@@ -99,8 +100,8 @@ export class ServerSql extends Sql {
 }
 
 /** The options of TLS that Node.js takes, by a mode of libpq's or MySQL's; nothing for a connection in plain text.
- *  `files` are the paths of `ca`, `cert` and `key`, as far as the URL names them. */
-export function tls(mode, files) {
+ *  `files` are the paths of `ca`, `cert` and `key`, as far as the URL names them, and `host` is the URL's. */
+export function tls(mode, files, host) {
   if (mode === "disable") {
     return undefined;
   }
@@ -118,7 +119,14 @@ export function tls(mode, files) {
     case "verify-ca":
       return { ...options, rejectUnauthorized: true, checkServerIdentity: () => undefined };
     default:
-      return { ...options, rejectUnauthorized: true };
+      return {
+        ...options,
+        rejectUnauthorized: true,
+        // Where the host is an address, two drivers do not pass it on, and Node.js would compare "localhost".
+        checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+        // MySQL2 calls no such function, and compares nothing without this.
+        verifyIdentity: true,
+      };
   }
 }
 

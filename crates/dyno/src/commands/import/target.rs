@@ -16,6 +16,9 @@ use crate::terminal::say;
 /// The most connections that fill a table, unless more are asked for.
 const MOST_CONNECTIONS: usize = 4;
 
+/// The time to wait for other programs that have a SQLite database locked, unless another is asked for.
+const SQLITE_WAIT: Duration = Duration::from_secs(5);
+
 /// The database that `--into` names.
 pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     let safety = match arguments.safety {
@@ -50,9 +53,10 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
         dyno_lab::key::limit_core_dumps();
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
         let server = url.connection("").server;
+        let wait = arguments.wait.map(Duration::from_secs);
         return Ok(match url.engine.speaks {
-            Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments))?),
-            Protocol::MySql => Box::new(MySql::connect(&server)?),
+            Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments), wait)?),
+            Protocol::MySql => Box::new(MySql::connect(&server, wait)?),
         });
     }
     database(arguments, &arguments.into, safety)
@@ -87,7 +91,8 @@ fn database(arguments: &ImportArgs, path: &OsStr, safety: Safety) -> Result<Box<
             .input();
         }
     }
-    Ok(Box::new(Sqlite::new(path.as_ref(), safety, Duration::from_secs(arguments.wait))?))
+    let wait = arguments.wait.map_or(SQLITE_WAIT, Duration::from_secs);
+    Ok(Box::new(Sqlite::new(path.as_ref(), safety, wait)?))
 }
 
 /// The number of connections that fill a new table: one more than there are processors, so that one which waits for the

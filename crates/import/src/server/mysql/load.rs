@@ -42,7 +42,7 @@ impl MySql {
     ) -> Result<(Reached, Vec<String>)> {
         let statements = self.plan(table, existing);
         let watch = rows.watch();
-        self.cancellable(&self.connection, watch, || {
+        self.watched(&self.connection, &table.name, watch, || {
             self.fill_staged(table, existing, &statements, rows, check)
         })?;
         if watch.stops() {

@@ -10,14 +10,15 @@ mod replace;
 mod statements;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::cancel::{cancellable, said_end};
 use super::common::{check_names, said_removed, staged_name};
+use super::watched::{Patience, Watched, said_end, watched};
 use crate::error::Input;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
@@ -54,6 +55,8 @@ pub struct MySql {
     api: Arc<Api>,
     server: Server,
     connection: Connection,
+    /// The time to wait for a lock of another program.
+    wait: Option<Duration>,
     /// Under which name a new table is loaded.
     staged: String,
     /// The columns of the existing table as they were when the import was planned.
@@ -66,8 +69,12 @@ pub struct MySql {
 }
 
 impl MySql {
-    /// Connects.
-    pub fn connect(server: &Server) -> Result<MySql> {
+    /// Connects. `wait` is the time to wait for a lock of another program; without it, dyno waits for as long as the server
+    /// does.
+    ///
+    /// # Errors
+    /// The client's library is missing, the server refuses the connection, or the URL names no database that it has.
+    pub fn connect(server: &Server, wait: Option<Duration>) -> Result<MySql> {
         let api = Arc::new(mysql::load(&Build::System)?);
         let connection = mysql::connect(&api, server, true)?;
         let database =
@@ -84,6 +91,7 @@ impl MySql {
             api,
             server: server.clone(),
             connection,
+            wait,
             staged: staged_name(),
             planned: None,
             lost: Vec::new(),
@@ -92,17 +100,24 @@ impl MySql {
         })
     }
 
-    /// Does the work of a connection to this server, which ends its statement when the user wants to stop.
-    fn cancellable<T>(
+    /// Does the work of a connection for a table while another one watches it.
+    fn watched<T>(
         &self,
         connection: &Connection,
+        table: &str,
         watch: &dyn ImportObserver,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let id = connection.value("SELECT CONNECTION_ID()")?.unwrap_or_default();
-        let (api, server) = (&self.api, &self.server);
-        let end = || mysql::connect(api, server, false)?.rows(&format!("KILL QUERY {id}")).map(drop);
-        cancellable(watch, end, work)
+        let id = |connection: &Connection| -> Result<String> {
+            Ok(connection.value("SELECT CONNECTION_ID()")?.unwrap_or_default())
+        };
+        let session = Session {
+            api: &self.api,
+            server: &self.server,
+            id: id(connection)?,
+            first: id(&self.connection)?,
+        };
+        watched(watch, &Patience { table, wait: self.wait }, &session, work)
     }
 
     fn plan(&self, table: &Table, existing: Existing) -> Statements {
@@ -148,6 +163,62 @@ fn keep_warnings(connection: &Connection) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// A connection of this import.
+struct Session<'a> {
+    api: &'a Arc<Api>,
+    server: &'a Server,
+    /// The server's number of the connection.
+    id: String,
+    /// That of the import's first connection.
+    first: String,
+}
+
+impl Watched for Session<'_> {
+    type Other = Connection;
+
+    fn connect(&self) -> Result<Connection> {
+        mysql::connect(self.api, self.server, false)
+    }
+
+    fn end(&self, other: &Connection) -> Result<()> {
+        other.rows(&format!("KILL QUERY {}", self.id)).map(drop)
+    }
+
+    fn holders(&self, other: &Connection) -> Result<Option<Vec<String>>> {
+        let Session { id, first, .. } = self;
+        let holders = |query: &str| -> Vec<String> {
+            let rows = other.rows(query).unwrap_or_default();
+            rows.into_iter().flatten().map(text).collect()
+        };
+        let said = "CONCAT('connection ', id, ' of ', user)";
+        let of = "information_schema.processlist";
+        // Of rows: https://mariadb.com/kb/en/innodb_lock_waits-sys-schema-table/, which MySQL has, too.
+        let of_rows = holders(&format!(
+            "SELECT DISTINCT {said} FROM {of} JOIN sys.innodb_lock_waits ON blocking_pid = id WHERE waiting_pid = {id}"
+        ));
+        if !of_rows.is_empty() {
+            return Ok(Some(of_rows));
+        }
+        let waits = format!("SELECT 1 FROM {of} WHERE id = {id} AND state LIKE 'Waiting for%lock'");
+        if other.value(&waits)?.is_none() {
+            return Ok(None);
+        }
+        // MySQL names the holders; MariaDB does so where performance_schema is on.
+        let of_table = holders(&format!(
+            "SELECT DISTINCT {said} FROM {of} JOIN sys.schema_table_lock_waits ON blocking_pid = id \
+             WHERE waiting_pid = {id} AND blocking_pid <> {id}"
+        ));
+        if !of_table.is_empty() {
+            return Ok(Some(of_table));
+        }
+        let open = holders(&format!(
+            "SELECT CONCAT('another program (connection ', id, ' of ', user, ' has an open transaction)') FROM {of} \
+             JOIN information_schema.innodb_trx ON trx_mysql_thread_id = id WHERE id NOT IN ({id}, {first})"
+        ));
+        Ok(Some(open))
+    }
 }
 
 impl Target for MySql {

@@ -16,7 +16,7 @@ use super::MySql;
 use super::catalog;
 use super::load::committed;
 use super::statements::{Statements, name_of_old, quoted};
-use crate::error::Interrupted;
+use crate::error::{Interrupted, Locked};
 use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
 use crate::server::common::STAGED;
@@ -49,7 +49,7 @@ impl MySql {
         match self.lock(table, watch) {
             Ok((holder, renamer)) => self.swap(table, &statements.commit, (holder, renamer), seal)?,
             Err(_) if watch.stops() => return Err(Interrupted.into()),
-            Err(error) if is_timeout(&error) => return Err(error),
+            Err(error) if is_timeout(&error) || error.is::<Locked>() => return Err(error),
             Err(error) => {
                 self.check_unchanged(table)?;
                 notes.push(format!("The table {table} was replaced without locking it before: {error:#}."));
@@ -94,7 +94,7 @@ impl MySql {
         let (holder, renamer) = (connect()?, connect()?);
         renamer.rows(PATIENCE)?;
         let lock = format!("LOCK TABLES {} WRITE", quoted(table));
-        self.cancellable(&holder, watch, || holder.rows(&lock).map(drop))?;
+        self.watched(&holder, table, watch, || holder.rows(&lock).map(drop))?;
         Ok((holder, renamer))
     }
 

@@ -141,7 +141,7 @@ pub fn losses(connection: &Connection, place: &Place) -> Result<Vec<String>> {
 }
 
 /// The first column of a query's rows.
-fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>> {
+pub fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     let text = |row: Vec<Value>| {
         let [text] = texts_of(row);
         text

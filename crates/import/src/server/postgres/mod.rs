@@ -8,14 +8,15 @@ mod load;
 mod statements;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
-use super::cancel::{cancellable, said_end};
 use super::common::{check_names, said_removed, staged_name};
+use super::watched::{Patience, Watched, said_end, watched};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
@@ -37,6 +38,8 @@ pub struct Postgres {
     safety: Safety,
     /// The number of connections that fill a new table.
     connections: usize,
+    /// The time to wait for a lock of another program.
+    wait: Option<Duration>,
     /// Its name until it is whole.
     staged: String,
     place: Place,
@@ -48,8 +51,17 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects. A new table is filled by `connections` connections; a single one does all in one transaction.
-    pub fn connect(server: &Server, safety: Safety, connections: usize) -> Result<Postgres> {
+    /// Connects. A new table is filled by `connections` connections; a single one does all in one transaction. `wait` is the
+    /// time to wait for a lock of another program; without it, dyno waits for as long as the server does.
+    ///
+    /// # Errors
+    /// The client's library is missing, or the server refuses the connection.
+    pub fn connect(
+        server: &Server,
+        safety: Safety,
+        connections: usize,
+        wait: Option<Duration>,
+    ) -> Result<Postgres> {
         let api = Arc::new(postgres::load(&Build::System)?);
         let connection = open(&api, server)?;
         Ok(Postgres {
@@ -58,6 +70,7 @@ impl Postgres {
             connection,
             safety,
             connections,
+            wait,
             staged: staged_name(),
             place: Place::default(),
             planned: None,
@@ -104,6 +117,40 @@ impl Postgres {
 
 fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
     postgres::connect(api, server, postgres::maintenance(server))
+}
+
+/// The server's process of a connection.
+struct Process<'a> {
+    api: &'a Arc<Api>,
+    server: &'a Server,
+    number: String,
+}
+
+impl Watched for Process<'_> {
+    type Other = Connection;
+
+    fn connect(&self) -> Result<Connection> {
+        open(self.api, self.server)
+    }
+
+    fn end(&self, other: &Connection) -> Result<()> {
+        other.rows(&format!("SELECT pg_cancel_backend({})", self.number)).map(drop)
+    }
+
+    fn holders(&self, other: &Connection) -> Result<Option<Vec<String>>> {
+        // https://www.postgresql.org/docs/current/functions-info.html: a prepared transaction has the process 0.
+        let holders = catalog::texts(
+            other,
+            &format!(
+                "SELECT DISTINCT CASE WHEN pid = 0 THEN 'a prepared transaction' \
+                 ELSE 'process ' || pid || coalesce(' of ' || usename, '') \
+                 || coalesce(' (' || nullif(application_name, '') || ')', '') END \
+                 FROM unnest(pg_blocking_pids({})) AS blocking (pid) LEFT JOIN pg_stat_activity USING (pid)",
+                self.number
+            ),
+        )?;
+        Ok((!holders.is_empty()).then_some(holders))
+    }
 }
 
 impl Target for Postgres {
@@ -210,11 +257,11 @@ impl Target for Postgres {
         }
         let others = self.others(existing);
         let statements = self.statements(table, existing, 1 + others.len());
-        let process = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
+        let number = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
+        let process = Process { api: &self.api, server: &self.server, number };
+        let patience = Patience { table: &table.name, wait: self.wait };
         let watch = rows.watch();
-        let (api, server) = (&self.api, &self.server);
-        let end = || open(api, server)?.rows(&format!("SELECT pg_cancel_backend({process})")).map(drop);
-        let filled = cancellable(watch, end, || self.fill(&statements, &others, rows, check));
+        let filled = watched(watch, &patience, &process, || self.fill(&statements, &others, rows, check));
         match filled {
             Ok((reached, left_out)) => {
                 self.notes.extend(left_out);

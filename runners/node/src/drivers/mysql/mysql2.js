@@ -1,5 +1,6 @@
 // MySQL2. https://sidorares.github.io/node-mysql2/docs
 
+import { isIP } from "node:net";
 import { Readable } from "node:stream";
 
 import { Failure } from "../../failure.js";
@@ -15,6 +16,17 @@ const MANY = 1000;
 
 export default class MySql2 extends MySqlSql {
   static variants = ["load-data", "multirow", "insert"];
+
+  constructor(job) {
+    super(job);
+    const { host } = job.server;
+    if (this.options.ssl?.verifyIdentity && isIP(host)) {
+      throw new Failure(
+        `MySQL2 compares a certificate with the names of hosts only: name the host in place of ${host}, or say ` +
+          "ssl-mode=VERIFY_CA",
+      );
+    }
+  }
 
   async attach(database) {
     const connection = await mysql.createConnection({

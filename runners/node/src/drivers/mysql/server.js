@@ -48,7 +48,7 @@ export class MySqlSql extends ServerSql {
   constructor(job) {
     super(job);
     // Read once: a program that connects often does not read its certificates each time.
-    this.options = parse(job.server.options);
+    this.options = parse(job.server.options, job.server.host);
   }
 
   /** Options with which both libraries connect. */
@@ -126,7 +126,7 @@ export class MySqlSession extends Session {
 }
 
 /** The options of a URL, by the names of MySQL's own programs. */
-function parse(options) {
+function parse(options, host) {
   let mode = null;
   let patience = PATIENCE;
   const files = {};
@@ -147,5 +147,5 @@ function parse(options) {
   if (!Object.hasOwn(MODES, mode)) {
     throw new Failure(`the option ssl-mode is one of ${Object.keys(MODES).join(", ")}, not '${mode}'`);
   }
-  return { ssl: tls(MODES[mode], files), patience };
+  return { ssl: tls(MODES[mode], files, host), patience };
 }

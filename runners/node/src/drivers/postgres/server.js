@@ -46,7 +46,7 @@ export class PostgresSql extends ServerSql {
 
   constructor(job) {
     super(job);
-    this.options = parse(job.server.options);
+    this.options = parse(job.server.options, job.server.host);
   }
 
   placeholder(number) {
@@ -151,7 +151,7 @@ export const messageOf = (error) =>
   oneLine(error.errors?.map(({ message }) => message).join("; ") || error.message || error.code || error);
 
 /** The options of a URL, by libpq's names. */
-function parse(options) {
+function parse(options, host) {
   for (const name of Object.keys(options)) {
     if (!OPTIONS.includes(name)) {
       const known = OPTIONS.join(", ");
@@ -167,7 +167,7 @@ function parse(options) {
     throw new Failure(`the option sslmode is one of libpq's, not '${mode}'`);
   }
   return {
-    ssl: tls(isPlain ? "disable" : mode, files),
+    ssl: tls(isPlain ? "disable" : mode, files, host),
     patience: seconds("connect_timeout", options.connect_timeout ?? String(PATIENCE)),
     name: options.application_name ?? "dyno",
   };
