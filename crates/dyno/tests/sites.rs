@@ -228,6 +228,17 @@ fn forty_runs_of_three_machines_are_one_folder() {
     assert_eq!(browser.run(shown), 5);
     browser.run("location.hash = 'machine=' + encodeURIComponent(document.getElementById('machine').options[1].value)");
     assert_eq!(browser.wait_for(&format!("requestAnimationFrame(() => done((() => {{ {shown} }})()))")), 3);
+    // A figure's address is made of its run and contender, and shows a sentence with the whole digest.
+    browser.run("location.hash = ''");
+    let figure = browser.run("return document.querySelector('table.matrix td a').parentNode.id");
+    let figure = figure.as_str().unwrap().to_owned();
+    let mut digests = site["runs"].as_array().unwrap().iter().map(|run| run["sha256"].as_str().unwrap());
+    let digest = digests.find(|digest| figure.starts_with(&digest[..12])).unwrap();
+    browser.run(&format!("location.hash = '{figure}'"));
+    let cited = "requestAnimationFrame(() => done(document.getElementById('cited').textContent))";
+    let cited = browser.wait_for(cited).as_str().unwrap().to_owned();
+    assert!(cited.contains(" the time of sqlite:memory in ") && cited.contains(digest), "{cited}");
+    assert!(cited.ends_with(&format!("site/index.html#{figure}")), "{cited}");
     browser.run("location.hash = 'suite=none'");
     browser.run("location.hash = ''");
     for (scheme, width) in [("light", 1200), ("dark", 1200), ("light", 360), ("dark", 360)] {

@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const form = document.querySelector("form.choose");
+  const cited = document.getElementById("cited");
   const fields = ["suite", "machine", "contender"].map((id) => document.getElementById(id));
   const [suite, machine, contender] = fields;
   const values = (name) => [...new Set([...document.querySelectorAll(`[data-${name}]`)].map((e) => e.dataset[name]))].sort();
@@ -25,8 +26,16 @@
     }
   }
 
-  // An address names a cell (#cell-0-1-2) or filters (#suite=kv); a cell's own address leaves the filters as they are.
+  // The sentence with which the figure is cited that the address names.
+  function cite() {
+    const figure = document.querySelector("td:target a[title]");
+    cited.hidden = !figure;
+    cited.textContent = figure ? `To cite the figure: ${figure.title} ${location.href}` : "";
+  }
+
+  // An address names a cell or filters (#suite=kv); a cell's own address leaves the filters as they are.
   function read() {
+    cite();
     const asked = new URLSearchParams(location.hash.slice(1));
     if (location.hash.length > 1 && !fields.some((field) => asked.has(field.id))) return;
     for (const field of fields) field.value = asked.get(field.id) ?? "";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_engine::{Contender, Home, Registry};
+use dyno_engine::{Contender, Home};
 use dyno_lab::machine::keep_calibration;
 use dyno_lab::scratch::{Scratch, default_parent};
 use dyno_launch::Interrupts;
@@ -15,6 +15,7 @@ use dyno_verdict::statistics::MIN_BLOCKS;
 use dyno_verdict::{Calibration, RunLength, calibrate};
 
 use super::outcome::{AsInput, Exit, print};
+use super::registry;
 use super::run::{Outputs, RunStep, perform, typed};
 use crate::cli::{CalibrateArgs, OutputFormat, RunArgs};
 use crate::terminal::say;
@@ -37,7 +38,7 @@ pub fn execute(arguments: CalibrateArgs) -> Result<Exit> {
         return shown(&calibrate(&run));
     }
     check(run.sustain.is_some()).input()?;
-    let registry = Registry::load(&Home::find()?)?;
+    let registry = registry(&Home::find()?)?;
     run.suite.get_or_insert_with(|| SUITE.into());
     if run.with.is_empty() && run.urls.is_empty() {
         run.with.push(CONTENDER.into());

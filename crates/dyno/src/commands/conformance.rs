@@ -3,18 +3,19 @@
 use anyhow::{Result, anyhow, bail};
 use dyno_conformance as conformance;
 use dyno_conformance::faults::FaultTable;
-use dyno_engine::{Contender, Home, Registry};
+use dyno_engine::{Contender, Home};
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::trial::TrialOptions;
 use dyno_launch::Interrupts;
 
 use super::outcome::{AsInput, Exit, InputError, print};
+use super::registry;
 use crate::cli::ConformanceArgs;
 
 /// Checks the runner of each contender.
 pub fn execute(arguments: &ConformanceArgs) -> Result<Exit> {
-    let registry = Registry::load(&Home::find()?)?;
+    let registry = registry(&Home::find()?)?;
     let contenders = arguments.contenders.iter().map(|name| Contender::parse(name, &registry));
     let mut contenders = contenders.collect::<Result<Vec<_>>>().input()?;
     key::give(&mut contenders, None).input()?;

@@ -1,11 +1,12 @@
 //! `dyno engines`: versions of engines besides the system's.
 
 use anyhow::{Context, Result};
-use dyno_engine::{Home, Registry};
+use dyno_engine::Home;
 use dyno_lab::server;
 use dyno_launch::Interrupts;
 
 use super::outcome::{Exit, print};
+use super::registry;
 use crate::cli::EnginesCommand;
 
 /// Installs, and says how to measure what was installed.
@@ -13,7 +14,7 @@ pub fn execute(command: &EnginesCommand) -> Result<Exit> {
     let EnginesCommand::Install { name } = command;
     let folder = server::engines_folder()
         .context("there is no folder for installations: neither HOME nor XDG_DATA_HOME is set")?;
-    let servers = Registry::load(&Home::find()?)?.servers();
+    let servers = registry(&Home::find()?)?.servers();
     let interrupts = Interrupts::listen()?;
     let installed = server::install(name, &folder, &servers, &interrupts);
     let installation = match (installed, interrupts.signal()) {

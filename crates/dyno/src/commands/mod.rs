@@ -27,10 +27,11 @@ mod verify;
 
 use anyhow::Result;
 use clap::CommandFactory;
+use dyno_engine::{Home, Registry};
 
 use crate::cli::{Cli, Command, WELCOME};
 
-use outcome::print;
+use outcome::{AsInput, print};
 
 pub use outcome::{Exit, exit_code, hint, words};
 
@@ -70,4 +71,9 @@ pub fn execute(cli: Cli) -> Result<Exit> {
         Command::Man { list: true, .. } => print(&man::names()),
         Command::Man { command, .. } => print(&man::page(command.as_deref())?),
     }
+}
+
+/// The engines that dyno's files and the user's own describe. What is wrong in one of them is an error of the input.
+fn registry(home: &Home) -> Result<Registry> {
+    Registry::load(home).input()
 }

@@ -14,6 +14,7 @@ use dyno_verdict::{JointVerdict, NamedRun, cohorts};
 use sha2::{Digest, Sha256};
 
 use super::outcome::{AsInput, Exit, file_name};
+use super::registry;
 use super::report::{self, stem};
 use super::{overwriting, show, verify};
 use crate::cli::SiteArgs;
@@ -37,7 +38,7 @@ struct SiteMember {
 /// Writes the site.
 pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
     let home = Home::find().input()?;
-    let registry = Registry::load(&home).input()?;
+    let registry = registry(&home)?;
     let members = arguments.runs.iter().map(|path| member(path, &home, &registry));
     let members: Vec<SiteMember> = members.collect::<Result<_>>()?;
     let (mut members, withheld): (Vec<SiteMember>, Vec<SiteMember>) =

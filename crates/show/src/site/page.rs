@@ -56,6 +56,7 @@ struct ContenderRow<'a> {
 
 #[derive(Serialize)]
 struct MatrixCell {
+    /// The fragment that leads to it: the first digits of its run file's SHA-256, and the contender.
     anchor: String,
     /// The ratio with its interval, or a dash.
     text: String,
@@ -114,14 +115,14 @@ fn section<'a>(place: usize, cohort: &'a Cohort, runs: &'a [SiteRun]) -> CohortT
         page: runs.iter().find(|run| run.name == machine.run).and_then(|run| run.page.as_deref()),
         run: &machine.run,
     });
-    let rows = cohort.rows.iter().enumerate().map(|(row, line)| ContenderRow {
+    let rows = cohort.rows.iter().map(|line| ContenderRow {
         label: &line.label,
         agreement: agreement(line),
         cells: line
             .cells
             .iter()
             .enumerate()
-            .map(|(column, found)| cell(cohort, line, found.as_ref(), (place, row, column), runs))
+            .map(|(column, found)| cell(cohort, line, found.as_ref(), column, runs))
             .collect(),
     });
     CohortTable {
@@ -166,10 +167,13 @@ fn cell(
     cohort: &Cohort,
     row: &CohortRow,
     found: Option<&CohortCell>,
-    (place, line, column): (usize, usize, usize),
+    column: usize,
     runs: &[SiteRun],
 ) -> MatrixCell {
-    let anchor = format!("cell-{place}-{line}-{column}");
+    let run = &cohort.machines[column].run;
+    let digest = runs.iter().find(|listed| listed.name == *run).map_or("", |listed| listed.sha256.as_str());
+    // It names the same figure when other runs have joined the site.
+    let anchor = format!("{}-{}", digest.get(..12).unwrap_or(digest), row.label.replace(' ', "_"));
     let figure = found.and_then(|found| Some((found, found.ratio?)));
     let Some((found, ratio)) = figure else {
         return MatrixCell { anchor, text: "–".into(), cite: String::new(), hollow: false };
@@ -185,8 +189,6 @@ fn cell(
     };
     let disproved = if found.disproved { ", level disproved" } else { "" };
     let shown = units::ratio(ratio.ratio);
-    let run = &cohort.machines[column].run;
-    let digest = runs.iter().find(|listed| listed.name == *run).map_or("", |listed| listed.sha256.as_str());
     MatrixCell {
         anchor,
         text: format!("{shown}{interval}{mark}{disproved}"),

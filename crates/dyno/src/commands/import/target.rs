@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use dyno_engine::{Home, Protocol, Registry, ServerUrl, UrlError, is_address};
+use dyno_engine::{Home, Protocol, ServerUrl, UrlError, is_address};
 use dyno_import::{MySql, Postgres, Safety, Sqlite, Target, escaped, with_ending};
 
 use crate::cli::{ImportArgs, SafetyArg};
 use crate::commands::outcome::AsInput;
+use crate::commands::registry;
 use crate::terminal::say;
 
 /// The most connections that fill a table, unless more are asked for.
@@ -34,7 +35,7 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
                 .to_str()
                 .context("--into holds bytes that are not UTF-8, and no URL does")
                 .input()?;
-            let servers = Registry::load(&Home::find()?)?.servers();
+            let servers = registry(&Home::find()?)?.servers();
             // dyno import brings its own clients, and reaches no URL of another driver.
             let url = ServerUrl::parse(into, &servers).and_then(|url| match url.driver {
                 Some(_) => Err(UrlError::Scheme),

@@ -18,6 +18,7 @@ use signal_hook::consts::SIGINT;
 
 use super::outcome::{AsInput, Exit, print};
 use crate::cli::{ListArgs, TextFormat};
+use crate::commands::registry;
 use ask::ask;
 use engine::EngineItem;
 use suite::SuiteItem;
@@ -32,7 +33,7 @@ struct Listing {
 /// Lists everything, or all of the engine or the suite that is named. Each runner is really asked.
 pub fn execute(arguments: &ListArgs) -> Result<Exit> {
     let home = Home::find()?;
-    let registry = Registry::load(&home)?;
+    let registry = registry(&home)?;
     let Some(name) = &arguments.name else {
         let suites = suite::all(&home, &registry)?;
         let interrupts = Interrupts::listen()?;

@@ -25,6 +25,7 @@ use super::nodes::name_nodes;
 use super::outcome::{AsInput, Exit, print};
 use super::{overwriting, report};
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
+use crate::commands::registry;
 use crate::terminal;
 use maker::Maker;
 use place::ProofPlace;
@@ -50,7 +51,7 @@ pub fn watch(arguments: &WatcherArgs) -> Result<Exit> {
 
 /// Proves each contender.
 pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
-    let registry = Registry::load(&Home::find()?)?;
+    let registry = registry(&Home::find()?)?;
     let named = |lists: &[String]| -> Result<Vec<Contender>> {
         let names = lists.iter().flat_map(|list| split_list(list));
         let mut contenders =

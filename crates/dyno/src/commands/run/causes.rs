@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use dyno_engine::{Contender, Home, Registry, ServerUrl};
+use dyno_engine::{Contender, Home, ServerUrl};
 use dyno_lab::machine::{available_memory, is_in_memory, storage};
 use dyno_lab::placement;
 use dyno_lab::scratch::default_parent;
@@ -19,6 +19,7 @@ use super::request::{RunRequest, again};
 use super::{Outputs, perform};
 use crate::cli::{CausesArgs, OutputFormat};
 use crate::commands::outcome::{AsInput, Exit, file_name, print};
+use crate::commands::registry;
 
 /// The factor by which a cache is made larger.
 const LARGER: u64 = 4;
@@ -29,7 +30,7 @@ const TRIALS: u32 = 10;
 /// Repeats the run that the arguments name for a pair, and prints what explains their difference.
 pub fn execute(arguments: &CausesArgs) -> Result<Exit> {
     let home = Home::find()?;
-    let registry = Registry::load(&home)?;
+    let registry = registry(&home)?;
     let run = dyno_record::load(&arguments.repeat.run).input()?;
     let pair = pair(arguments.of.as_deref(), &run).input()?;
     let CausesArgs { repeat, dir, out, .. } = arguments;

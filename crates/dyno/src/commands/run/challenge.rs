@@ -20,6 +20,7 @@ use super::request::{RunRequest, again};
 use super::{Outputs, perform};
 use crate::cli::{ChallengeArgs, RepeatArgs, TextFormat};
 use crate::commands::outcome::{AsInput, Exit, print};
+use crate::commands::registry;
 use crate::terminal::say;
 
 /// A challenge under way.
@@ -46,7 +47,7 @@ struct ChallengeReport<'a> {
 pub fn execute(arguments: &ChallengeArgs) -> Result<Exit> {
     can_fix_addresses().input()?;
     let home = Home::find()?;
-    let registry = Registry::load(&home)?;
+    let registry = registry(&home)?;
     let claims = dyno_record::load(&arguments.repeat.run).input()?;
     let nothing = challenge(&judge(&claims), &[]);
     if nothing.means.is_empty() && nothing.tests.is_empty() {

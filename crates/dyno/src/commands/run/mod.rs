@@ -40,6 +40,7 @@ use signal_hook::consts::SIGINT;
 use super::outcome::{AsInput, Exit};
 use super::{gate, report, scaling, show};
 use crate::cli::{PlaceArgs, RerunArgs, RunArgs};
+use crate::commands::registry;
 use crate::progress::Progress;
 use crate::terminal::say;
 use checked::CheckedRequest;
@@ -56,7 +57,7 @@ pub(super) use request::{RunStep, typed};
 /// Runs what was typed.
 pub fn execute(arguments: &RunArgs) -> Result<Exit> {
     let home = Home::find()?;
-    let registry = Registry::load(&home)?;
+    let registry = registry(&home)?;
     let steps = steps(arguments).input()?;
     let [(_, step)] = steps[..] else {
         if !arguments.gate.is_empty() {
@@ -177,7 +178,7 @@ fn each_step(
 /// Runs what a run file says, with the suite as it was then.
 pub fn rerun(arguments: &RerunArgs) -> Result<Exit> {
     let home = Home::find()?;
-    let registry = Registry::load(&home)?;
+    let registry = registry(&home)?;
     let old = dyno_record::load(&arguments.run).input()?;
     let request = again(arguments, old.clone(), &home, &registry)?;
     let outputs = Outputs::open(&arguments.place, &outputs::inputs_of(&arguments.run, &old))?;

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use dyno_engine::{Home, Registry, is_address};
+use dyno_engine::{Home, is_address};
 use dyno_nearest as nearest;
+
+use crate::commands::registry;
 
 /// A path if it looks like one, else a suite of dyno's or the user's own.
 pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
@@ -15,7 +17,7 @@ pub(super) fn find_suite(name: &str, home: &Home) -> Result<PathBuf> {
         return Ok(home.suite(name));
     }
     let is_file = name.ends_with(".toml") || Path::new(name).exists();
-    if !is_file && let Some(suite) = Registry::load(home)?.suite_for(name) {
+    if !is_file && let Some(suite) = registry(home)?.suite_for(name) {
         bail!("{name} is no suite but a contender: `dyno run {suite} --with {name}` measures it");
     }
     if dyno_suite::is_path(name) {

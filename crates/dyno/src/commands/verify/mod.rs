@@ -18,6 +18,7 @@ use dyno_verdict::contradictions;
 use super::outcome::{AsInput, Exit, print};
 use super::show;
 use crate::cli::VerifyArgs;
+use crate::commands::registry;
 
 /// At most as many reasons are printed for a file.
 const SHOWN: usize = 20;
@@ -29,7 +30,7 @@ const ON_TRUST: &str = "Taken as the file has them: the machine, who made the ru
 /// Verifies the files named.
 pub fn execute(arguments: &VerifyArgs) -> Result<Exit> {
     let home = Home::find().input()?;
-    let registry = Registry::load(&home).input()?;
+    let registry = registry(&home)?;
     let mut exit = Exit::Done;
     for path in &arguments.runs {
         let text = show::read(path).input()?;
