@@ -127,6 +127,32 @@ fn a_dyno_that_is_killed_leaves_no_node() {
     place.assert_clean();
 }
 
+/// True if a process has stopped.
+fn is_stopped(process: &u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+}
+
+#[test]
+fn a_dyno_that_is_killed_while_a_node_is_paused_leaves_no_node() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let mut dyno =
+        place.start("prove --with postgres-replica --faults pause --tries 1 --quiet -o found.json");
+    wait_for("a node that has stopped", 120, || servers(&place).iter().any(is_stopped));
+    let here = namespaces(&[std::process::id()]);
+    let of_nodes: BTreeSet<String> = namespaces(&servers(&place)).difference(&here).cloned().collect();
+    assert!(!of_nodes.is_empty());
+    dyno.kill().unwrap();
+    dyno.wait().unwrap();
+    // Processes of PostgreSQL change what their command line says.
+    wait_for("the nodes to end", 60, || namespaces(&processes_with("")).is_disjoint(&of_nodes));
+    place.dyno("run bank --with sqlite --duration 0.1s --trials 1 --no-warm-up --quiet").exits(0);
+    place.assert_clean();
+}
+
 #[test]
 fn an_interrupt_ends_a_cluster() {
     if !is_allowed() {

@@ -16,7 +16,8 @@ use nix::sys::signal::Signal;
 /// The arguments are the signal, the server and the folders. The server is no child of the shell, so
 /// the shell looks whether it is there; who inherited it may be slow to take notice of its end, so what is
 /// only left to be noticed (`Z`) is gone. Where dyno noticed the end of the server, its number may be that of another
-/// process by now, which began at another time (field 22 of its `stat`). A server that does not go within 10 s goes by force.
+/// process by now, which began at another time (field 22 of its `stat`). A server that has stopped takes no signal until it goes
+/// on, and one of several processes has to end the others. A server that does not go within 10 s goes by force.
 const SCRIPT: &str = r#"
 signal=$1 server=$2
 shift 2
@@ -31,7 +32,7 @@ is_there() {
     now=$(state) || return 1
     [ "${now#Z }" = "$now" ] && [ "${now#* }" = "${born#* }" ]
 }
-is_there && kill -s "$signal" "$server"
+is_there && kill -s "$signal" "$server" && kill -s CONT "$server"
 left=200
 while is_there && [ $left -gt 0 ]; do
     sleep 0.05

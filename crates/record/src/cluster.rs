@@ -139,8 +139,12 @@ pub struct FaultTry {
     pub unknown: u64,
     /// Those of them that were found.
     pub unknown_found: u64,
-    /// Acknowledged commits that were not found.
+    /// Acknowledged commits that were found on none of the nodes that were compared.
     pub lost: u64,
+    /// Acknowledged commits that were found on one of these nodes and not on another, though the nodes had a minute to
+    /// agree.
+    #[serde(default)]
+    pub missing: u64,
     /// When the first and the last of these were acknowledged, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_between_ms: Option<[u64; 2]>,
@@ -202,17 +206,21 @@ pub struct NodeStaleness {
     pub commits: u64,
     /// Commits that were not read within the time that dyno waits.
     pub unseen: u64,
-    /// The time from the acknowledgement to the end of the first read that returns the commit, in nanoseconds: half of
-    /// the commits were read within this time. 0 where the read ended before the acknowledgement.
+    /// The time from the acknowledgement of a commit to the begin of the last read that returned something older, in
+    /// nanoseconds; 0 where no read that began after the acknowledgement did. Half of the commits were late by at most this.
     pub p50_ns: u64,
-    /// 99 of 100 commits were read within this time.
+    /// 99 of 100 commits were late by at most this.
     pub p99_ns: u64,
     /// All were.
     pub max_ns: u64,
-    /// The median time of a read: the times above contain it.
+    /// The median time of a read.
     pub read_ns: u64,
     /// The number of reads.
     pub reads: u64,
+    /// Those that began after the acknowledgement of a commit and returned something older. Absent in older records, whose
+    /// times run to the end of the first read that returns the commit and contain what it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<u64>,
     /// The number of reads that returned something older than the read before.
     pub backwards: u64,
 }

@@ -19,6 +19,9 @@ pub struct ClusterVerdict {
     pub is_complete: bool,
 }
 
+/// The least acknowledged commits in the second before a fault of a try that says something about losses.
+pub const AT_RISK: f64 = 20.0;
+
 /// The judgement on one contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterJudgement {
@@ -35,13 +38,19 @@ pub struct FaultJudgement {
     pub fault: NodeFault,
     /// The number of tries.
     pub tried: u64,
-    /// In how many of these acknowledged commits were gone.
+    /// In how many of these at least [`AT_RISK`] commits a second were acknowledged right before the fault: others say hardly
+    /// anything about what a fault takes.
+    #[serde(default)]
+    pub at_risk: u64,
+    /// In how many acknowledged commits were gone.
     pub lost: u64,
     /// The most commits that were gone after one.
     pub most_lost: u64,
-    /// In how many of these something else was wrong.
+    /// In how many of these something else was wrong: nodes that differ, a failed commit that is there, sums that do not
+    /// agree.
     pub troubled: u64,
-    /// The share of such faults that lose commits is at most this, at 95 %.
+    /// The share of such faults that lose commits is at most this, at 95 %, by the tries with commits at risk; 1 without
+    /// any.
     pub at_most: f64,
     /// The median of the longest times without an acknowledged commit, in milliseconds; absent where commits did not
     /// come back in one of the tries.
@@ -90,6 +99,9 @@ fn judge(subject: &ClusterSubject) -> ClusterJudgement {
 fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) -> FaultJudgement {
     let count = |is: &dyn Fn(&FaultTry) -> bool| tries.iter().filter(|tried| is(tried)).count() as u64;
     let (tried, lost) = (tries.len() as u64, count(&|tried| tried.lost > 0));
+    let is_at_risk = |tried: &FaultTry| rate_before(tried) >= AT_RISK;
+    let at_risk = count(&is_at_risk);
+    let lost_at_risk = count(&|tried| is_at_risk(tried) && tried.lost > 0);
     let troubled = count(&|tried| !tried.troubles.is_empty() || tried.failed_found > 0);
     let stalls: Vec<f64> = tries.iter().map(|tried| tried.stall_ms as f64).collect();
     let middle = |of: fn(&FaultTry) -> f64| {
@@ -98,10 +110,11 @@ fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) ->
     FaultJudgement {
         fault,
         tried,
+        at_risk,
         lost,
         most_lost: tries.iter().map(|tried| tried.lost).max().unwrap_or(0),
         troubled,
-        at_most: share(tried, lost).map_or(1.0, |interval| interval.high),
+        at_most: share(at_risk, lost_at_risk).map_or(1.0, |interval| interval.high),
         stall_ms: tries.iter().all(|tried| tried.goes_on).then(|| median(&stalls)).flatten(),
         rates: [middle(rate_before), middle(rate_after)],
         promises,
@@ -151,6 +164,7 @@ mod tests {
             unknown: 0,
             unknown_found: 0,
             lost,
+            missing: 0,
             lost_between_ms: None,
             shown_by: None,
             failed_found: 0,
@@ -210,6 +224,18 @@ mod tests {
         assert_eq!(of(Level::PowerLoss, 0), (Some(true), true));
         assert_eq!(of(Level::None, 1), (Some(false), false));
         assert_eq!(of(Level::ProcessCrash, 1), (Some(false), false));
+    }
+
+    #[test]
+    fn a_try_before_which_hardly_anything_was_committed_bounds_nothing() {
+        let mut given = subject(1, &[0, 0]);
+        given.tries[1].tenths = [vec![0; 9], vec![1], vec![0; 5], vec![30; 15], vec![1]].concat();
+        let fault = |subject| verdict(vec![subject]).subjects[0].faults[0].clone();
+        let found = fault(given.clone());
+        assert_eq!((found.tried, found.at_risk), (2, 1));
+        assert!((found.at_most - 0.95).abs() < 1e-9, "{}", found.at_most);
+        given.tries.remove(0);
+        assert_eq!((fault(given.clone()).at_risk, fault(given).at_most), (0, 1.0));
     }
 
     #[test]

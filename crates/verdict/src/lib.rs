@@ -49,7 +49,7 @@ pub use calibration::{
 };
 pub use cell::{Cell, CellStanding};
 pub use challenge::{Challenge, ChallengeOutcome, ChallengedOrder, ClaimedOrder, challenge};
-pub use clusters::{ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
+pub use clusters::{AT_RISK, ClusterJudgement, ClusterVerdict, FaultJudgement, judge_clusters};
 pub use cohort::{Cohort, CohortCell, CohortMachine, CohortRow, MachineFacts, NamedRun, cohorts};
 pub use compare::{
     CellComparison, CheckedAnswers, Comparison, ContenderFunctions, CountComparison, CountedCell,

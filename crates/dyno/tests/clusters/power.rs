@@ -14,7 +14,9 @@ fn cut_power(place: &Place, contender: &str) -> Option<Value> {
         eprintln!("not run: {why}");
         return None;
     }
-    result.exits(0).prints("not disproved").prints("(control)");
+    // Where disks are slow, hardly anything may be committed before the cut; then the table says so.
+    assert!(!result.stdout.contains("DISPROVED"), "{}", result.stdout);
+    result.exits(0).prints("(control)");
     assert_eq!(servers(place), [0; 0]);
     place.assert_clean();
     Some(place.dyno("show found.json --format json").exits(0).json())

@@ -1,6 +1,6 @@
 //! Faults of nodes: a cluster is started, clients make commits, the node that they work with is lost or all lose their
-//! power, and afterwards every acknowledged commit is looked for on every node that is left. Facts only; `dyno_verdict`
-//! judges them.
+//! power, and afterwards every acknowledged commit is looked for on every node that is left: it is lost if it is on none,
+//! and missing if it is not on all. Facts only; `dyno_verdict` judges them.
 
 mod check;
 mod disks;
@@ -122,9 +122,8 @@ impl ClusterOnTrial<'_> {
             outage.doubt(course.fault_at, &mut attempts);
         }
         let compared = faulty.heal(&course)?;
-        let (contents, differences) = check::compare(&library, &nodes, &compared)?;
-        let mut finding = check::judge(contents, &attempts);
-        finding.troubles.extend(differences);
+        let found = check::compare(&library, &nodes, &compared, interrupts)?;
+        let finding = check::judge(found, &attempts);
         let mut tried = describe(fault, &course, &attempts, &finding, &compared);
         tried.shown_by = loss::smallest((&library, &nodes, &compared), &attempts, &finding.lost);
         subject.tries.push(tried);
@@ -191,9 +190,9 @@ impl ClusterOnTrial<'_> {
             link.execute(&data::accounts(), PATIENCE)?;
         }
         let all: Vec<usize> = (0..nodes.len()).collect();
-        let (_, differences) = check::compare(library, nodes, &all)?;
-        differences.first().map_or(Ok(()), |difference| {
-            Err(anyhow::anyhow!("the nodes do not agree before any fault: {difference}"))
+        let found = check::compare(library, nodes, &all, self.interrupts)?;
+        found.troubles.first().map_or(Ok(()), |trouble| {
+            Err(anyhow::anyhow!("the nodes do not agree before any fault: {trouble}"))
         })
     }
 }
@@ -242,6 +241,7 @@ fn describe(
         unknown: count(Knowledge::Unknown),
         unknown_found: finding.unknown_found,
         lost: finding.lost.len() as u64,
+        missing: finding.missing,
         lost_between_ms: lost_at.first().copied().zip(lost_at.last().copied()).map(<[u64; 2]>::from),
         shown_by: None,
         failed_found: finding.failed_found,

@@ -1,5 +1,6 @@
 //! The delay of reads at other nodes: commits at the first node, one after another, and reads in a loop at each of the
-//! others.
+//! others. A commit is late by the last read that began after its acknowledgement and returned something older. What a read
+//! takes is no part of it: a store whose reads are never old is never late.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -56,11 +57,13 @@ fn get(link: &NodeLink) -> Result<Option<usize>> {
     Ok(read.map(number).transpose()?.map(|number| number as usize))
 }
 
-/// The reads at a node: when each number was first seen.
+/// The reads at a node.
 #[derive(Debug, Default)]
 struct Reads {
-    /// By number, from 0: the end of the first read that returned it or a later one.
-    seen: Vec<Instant>,
+    /// When each began, and the number that it returned.
+    returned: Vec<(Instant, usize)>,
+    /// The greatest of these numbers: commits from 1 to it were seen.
+    seen: usize,
     times: Vec<Duration>,
     backwards: u64,
 }
@@ -109,18 +112,16 @@ fn read(library: &ClientLibrary, node: &Server, end: &OnceLock<Instant>) -> Resu
     let mut reads = Reads::default();
     let mut last = 0;
     let is_over = || end.get().is_some_and(|end| end.elapsed() > PATIENCE);
-    while reads.seen.len() < COMMITS && !is_over() {
+    while reads.seen < COMMITS && !is_over() {
         let begin = Instant::now();
         let found = get(&link)?;
-        let end = Instant::now();
-        reads.times.push(end - begin);
+        reads.times.push(begin.elapsed());
         // The row may not be there yet.
         let Some(number) = found else { continue };
+        reads.returned.push((begin, number));
         reads.backwards += u64::from(number < last);
         last = number;
-        if number > reads.seen.len() {
-            reads.seen.resize(number, end);
-        }
+        reads.seen = reads.seen.max(number);
     }
     Ok(reads)
 }
@@ -142,8 +143,18 @@ fn enter(library: &ClientLibrary, node: &Server) -> Result<NodeLink> {
 }
 
 fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStaleness {
-    let late = |(seen, acknowledged): (&Instant, &Instant)| seen.saturating_duration_since(*acknowledged);
-    let mut late: Vec<Duration> = reads.seen.iter().zip(acknowledged).map(late).collect();
+    let mut late = vec![Duration::ZERO; acknowledged.len()];
+    let mut stale = 0;
+    for (begin, number) in reads.returned {
+        // The commits that were acknowledged before the read began, and that it did not return.
+        let before = acknowledged.partition_point(|time| *time <= begin);
+        let missed = number.min(before)..before;
+        stale += u64::from(!missed.is_empty());
+        for commit in missed {
+            late[commit] = late[commit].max(begin - acknowledged[commit]);
+        }
+    }
+    late.truncate(reads.seen);
     late.sort_unstable();
     reads.times.sort_unstable();
     NodeStaleness {
@@ -155,6 +166,7 @@ fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStalene
         max_ns: at(&late, 1.0),
         read_ns: at(&reads.times, 0.5),
         reads: reads.times.len() as u64,
+        stale: Some(stale),
         backwards: reads.backwards,
     }
 }
@@ -170,16 +182,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_is_late_by_the_first_read_that_has_it() {
+    fn a_commit_is_late_by_the_last_read_that_began_after_it_and_did_not_return_it() {
         let begin = Instant::now();
         let at = |millis| begin + Duration::from_millis(millis);
         let acknowledged = [at(10), at(20), at(30), at(40)];
-        let times = vec![Duration::from_millis(1); 9];
-        let reads = Reads { seen: vec![at(9), at(25), at(35)], times, backwards: 1 };
+        let times = vec![Duration::from_millis(1); 5];
+        // The first read began before any acknowledgement. The second and third return what is older than the second commit,
+        // by 1 and 5 ms; the fourth has all that was acknowledged, and the fifth goes back by two.
+        let returned = vec![(at(9), 0), (at(21), 1), (at(25), 1), (at(39), 3), (at(42), 1)];
+        let reads = Reads { returned, seen: 3, times, backwards: 1 };
         let found = summary(2, &acknowledged, reads);
-        assert_eq!((found.commits, found.unseen, found.backwards, found.reads), (3, 1, 1, 9));
-        assert_eq!((found.p50_ns, found.p99_ns, found.max_ns), (5_000_000, 5_000_000, 5_000_000));
+        assert_eq!((found.commits, found.unseen, found.backwards, found.reads), (3, 1, 1, 5));
+        assert_eq!(found.stale, Some(3));
+        // Commit 1 never was, 3 by 12 ms and 2 by 22.
+        assert_eq!((found.p50_ns, found.p99_ns, found.max_ns), (12_000_000, 22_000_000, 22_000_000));
         assert_eq!(found.read_ns, 1_000_000);
-        assert_eq!(summary(3, &[], Reads::default()), NodeStaleness { node: 3, ..NodeStaleness::default() });
+        let nothing = NodeStaleness { node: 3, stale: Some(0), ..NodeStaleness::default() };
+        assert_eq!(summary(3, &[], Reads::default()), nothing);
+    }
+
+    #[test]
+    fn slow_reads_that_return_the_newest_are_not_late() {
+        let begin = Instant::now();
+        let at = |millis| begin + Duration::from_millis(millis);
+        let acknowledged = [at(10), at(20)];
+        // Each takes 50 ms, and one that began before an acknowledgement may return what is older.
+        let reads = Reads { returned: vec![(at(9), 0), (at(59), 2)], seen: 2, ..Reads::default() };
+        let found = summary(2, &acknowledged, reads);
+        assert_eq!((found.stale, found.max_ns), (Some(0), 0));
     }
 }

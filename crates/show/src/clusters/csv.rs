@@ -38,6 +38,7 @@ fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgeme
         ("promises", fault.promises.into()),
         ("fault", fault.fault.name().into()),
         ("tried", fault.tried.into()),
+        ("at_risk", fault.at_risk.into()),
         ("lost", fault.lost.into()),
         ("most_lost", fault.most_lost.into()),
         ("troubled", fault.troubled.into()),

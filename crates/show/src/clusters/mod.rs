@@ -21,7 +21,8 @@ use crate::{pretty, width, wrapped};
 const FAULTS: [&str; 8] =
     ["", "fault", "tries that\nlost commits", "most\nlost", "stalled", "before", "after", "promise"];
 /// The heads of the table of late reads.
-const READS: [&str; 7] = ["", "read at", "late, p50", "p99", "at most", "a read takes", "went back"];
+const READS: [&str; 8] =
+    ["", "read at", "late, p50", "p99", "at most", "stale reads", "went back", "a read takes"];
 
 /// The tables, the sentences on each contender, and the seconds of each fault.
 pub fn text(verdict: &ClusterVerdict) -> String {
@@ -102,13 +103,15 @@ fn fault_rows(subject: &ClusterSubject, judged: &ClusterJudgement) -> Vec<[Strin
 fn promise(fault: &FaultJudgement) -> &'static str {
     match fault.promises {
         _ if fault.disproves => "DISPROVED",
+        Some(true) if fault.troubled > 0 => "in doubt",
+        Some(true) if fault.at_risk == 0 => "hardly tested",
         Some(true) => "not disproved",
         Some(false) => "none",
         None => "-",
     }
 }
 
-fn read_rows(subject: &ClusterSubject) -> Vec<[String; 7]> {
+fn read_rows(subject: &ClusterSubject) -> Vec<[String; 8]> {
     let row = |late: &dyno_record::NodeStaleness| {
         let time = |nanoseconds: u64| duration(nanoseconds as f64);
         [
@@ -117,8 +120,10 @@ fn read_rows(subject: &ClusterSubject) -> Vec<[String; 7]> {
             time(late.p50_ns),
             time(late.p99_ns),
             time(late.max_ns),
+            late.stale
+                .map_or_else(|| "-".into(), |stale| format!("{} of {}", whole(stale), whole(late.reads))),
+            whole(late.backwards),
             time(late.read_ns),
-            format!("{} of {}", whole(late.backwards), whole(late.reads)),
         ]
     };
     subject.staleness.iter().map(row).collect()

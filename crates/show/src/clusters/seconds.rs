@@ -198,6 +198,7 @@ mod tests {
             unknown: 0,
             unknown_found: 0,
             lost: 7,
+            missing: 0,
             lost_between_ms: Some([at_ms + 100, at_ms + 900]),
             shown_by: None,
             failed_found: 0,

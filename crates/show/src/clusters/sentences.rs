@@ -1,7 +1,9 @@
 //! The sentences on a cluster: what its settings promise, what was found, and how far that goes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dyno_record::{ClusterSubject, FaultTry, NodeFault, PowerOutage};
-use dyno_verdict::{ClusterJudgement, ClusterVerdict, FaultJudgement};
+use dyno_verdict::{AT_RISK, ClusterJudgement, ClusterVerdict, FaultJudgement};
 
 use crate::headings;
 use crate::units::{duration, percent, whole};
@@ -24,6 +26,7 @@ pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJu
     if verdict.is_sound {
         lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
         lines.extend(bound(judged));
+        lines.extend(judged.faults.iter().filter_map(hardly_tested));
     }
     lines.extend(subject.tries.iter().max_by_key(|tried| tried.lost).and_then(smallest));
     lines.extend(failovers(verdict, subject));
@@ -105,14 +108,26 @@ fn outages(subject: &ClusterSubject) -> Option<String> {
 
 /// The bound that tries without a loss put on the share of losses.
 fn bound(judged: &ClusterJudgement) -> Option<String> {
-    let whole = judged.faults.iter().filter(|fault| fault.lost == 0).min_by_key(|fault| fault.tried)?;
-    let names: Vec<&str> =
-        judged.faults.iter().filter(|fault| fault.lost == 0).map(|fault| fault.fault.name()).collect();
+    let kept = || judged.faults.iter().filter(|fault| fault.lost == 0 && fault.at_risk > 0);
+    let whole = kept().min_by_key(|fault| fault.at_risk)?;
+    let names: Vec<&str> = kept().map(|fault| fault.fault.name()).collect();
     Some(format!(
         "no acknowledged commit was lost by {}: of such faults at most {} lose any, at 95 %, which is not that none does",
         names.join(", "),
         percent(whole.at_most)
     ))
+}
+
+/// The tries of a fault before which hardly anything was committed.
+fn hardly_tested(fault: &FaultJudgement) -> Option<String> {
+    (fault.at_risk < fault.tried).then(|| {
+        format!(
+            "{}: before {} of {} tries fewer than {AT_RISK} commits a second were acknowledged, so these say hardly anything",
+            fault.fault.name(),
+            fault.tried - fault.at_risk,
+            fault.tried
+        )
+    })
 }
 
 /// The time that it took to make a replica the leader.
@@ -145,8 +160,39 @@ fn troubles(tried: &FaultTry) -> Vec<String> {
     let failed = (tried.failed_found > 0)
         .then(|| format!("{name}: {} commits that had failed were found", whole(tried.failed_found)));
     let ended = (!tried.goes_on).then(|| format!("{name}: no commit was acknowledged again"));
+    let missing = (tried.missing > 0).then(|| {
+        format!("{name}: {} acknowledged commits are on one node and not on another", whole(tried.missing))
+    });
     let others = tried.troubles.iter().map(|trouble| format!("{name}: {trouble}"));
-    failed.into_iter().chain(ended).chain(others).collect()
+    failed.into_iter().chain(ended).chain(missing).chain(others).collect()
+}
+
+/// The faults that no control of the same engine was tried with.
+fn without_control(verdict: &ClusterVerdict) -> String {
+    let engine = |subject: &ClusterSubject| {
+        subject.label.split([':', ',', '@', '/']).next().unwrap_or_default().to_owned()
+    };
+    let tried = |is_control: bool| -> BTreeSet<(String, NodeFault)> {
+        let each = verdict.record.subjects.iter().zip(&verdict.subjects);
+        let each = each.filter(|(subject, _)| subject.is_control == is_control);
+        each.flat_map(|(subject, judged)| {
+            judged.faults.iter().map(move |fault| (engine(subject), fault.fault))
+        })
+        .collect()
+    };
+    let mut by_engine: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (engine, fault) in tried(false).difference(&tried(true)) {
+        by_engine.entry(engine.clone()).or_default().push(fault.name());
+    }
+    if by_engine.is_empty() {
+        return String::new();
+    }
+    let parts: Vec<String> =
+        by_engine.iter().map(|(engine, faults)| format!("{engine} ({})", faults.join(", "))).collect();
+    format!(
+        " No control shows that these faults take anything: {}. There, that nothing was lost may be due to the fault.",
+        parts.join("; ")
+    )
 }
 
 /// The conditions of the whole.
@@ -162,6 +208,7 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
             format!("{} lost {} commits (it must lose some)", subject.name(), whole(lost))
         })
         .collect();
+    let without = without_control(verdict);
     let no_cuts = verdict.record.no_cuts.as_ref();
     let no_cuts = no_cuts.map_or(String::new(), |why| format!(" No power was cut: {why}."));
     let controls =
@@ -169,7 +216,7 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
     format!(
         "{} clients on this machine, which reach each node whatever its cable does; a fault comes to the node that they work \
          with, and power is cut at all nodes. Of each contender dyno removed a commit once, which the check must \
-         notice.{controls}{no_cuts} Seed {}.",
+         notice.{controls}{without}{no_cuts} Seed {}.",
         verdict.record.clients, verdict.record.seed
     )
 }

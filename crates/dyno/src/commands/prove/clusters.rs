@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_engine::{Contender, Registry, ServerEngine};
 use dyno_files::Output;
 use dyno_lab::placement;
@@ -24,6 +24,9 @@ use crate::terminal;
 
 /// The number of clients where none is named: one would wait for each commit alone.
 const CLIENTS: u64 = 8;
+
+/// The failures after which a contender is given up.
+const MOST_FAILURES: usize = 2;
 
 /// True if contenders are clusters.
 ///
@@ -211,9 +214,14 @@ impl Session<'_> {
             placement: &placement,
             interrupts: self.interrupts,
         };
+        // What fails once keeps nothing from the rest.
+        let mut failures: Vec<Error> = Vec::new();
         if !subject.is_control {
             self.progress(contender, "how late reads at other nodes are");
-            on_trial.measure_staleness(subject)?;
+            if let Err(error) = on_trial.measure_staleness(subject) {
+                self.interrupts.check()?;
+                failures.push(error.context("how late reads are could not be measured"));
+            }
         }
         let tries = if subject.is_control { controls::TRIES } else { self.tries() };
         let mut waits = waits(self.seed);
@@ -226,10 +234,16 @@ impl Session<'_> {
                     contender,
                     &format!("{} {number} of {tries}{}", fault.name(), controls::liar(subject)),
                 );
-                on_trial.try_fault(fault, waits.next().unwrap_or_default(), subject)?;
+                if let Err(error) = on_trial.try_fault(fault, waits.next().unwrap_or_default(), subject) {
+                    self.interrupts.check()?;
+                    failures.push(error.context(format!("{}, try {number}", fault.name())));
+                }
+                if failures.len() >= MOST_FAILURES {
+                    bail!("{:#}; it was given up after {MOST_FAILURES} failures", failures.swap_remove(0));
+                }
             }
         }
-        Ok(())
+        failures.into_iter().next().map_or(Ok(()), Err)
     }
 
     fn clients(&self) -> u64 {
