@@ -6,6 +6,7 @@ use dyno_protocol::Job;
 use dyno_record::Machine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Ending;
 
@@ -91,7 +92,7 @@ pub struct ReportLine {
 #[serde(tag = "report", rename_all = "kebab-case")]
 pub enum AgentReport {
     /// It has started.
-    Hello(Box<AgentHello>),
+    Hello(Box<AgentHello<Value>>),
     /// The runner has written a line.
     Output {
         /// The runner's number.
@@ -122,9 +123,10 @@ pub enum AgentReport {
     Beat,
 }
 
-/// The description that an agent sends first.
+/// The description that an agent sends first. Its machine is read once its build is known to be this one: in another build's
+/// description it may be written in another way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentHello {
+pub struct AgentHello<M = Machine> {
     /// The version of its dyno.
     pub version: String,
     /// The commit that it was built from, where it knows it.
@@ -132,15 +134,30 @@ pub struct AgentHello {
     /// The name of the host, as the kernel has it.
     pub host: String,
     /// The machine.
-    pub machine: Machine,
+    pub machine: M,
+}
+
+impl AgentHello<Value> {
+    /// The description of an agent of this build.
+    ///
+    /// # Errors
+    /// Its machine is described in another way.
+    pub fn read(self) -> Result<AgentHello, serde_json::Error> {
+        let AgentHello { version, commit, host, machine } = self;
+        Ok(AgentHello { version, commit, host, machine: serde_json::from_value(machine)? })
+    }
 }
 
 /// Reads a line, in which a launcher may have put something before the JSON, as `srun -l` puts `0: `. None where it is
 /// something else, such as a greeting of the host.
 pub fn read_line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
-    let from = line.iter().position(|&byte| byte == b'{')?;
-    serde_json::from_slice(&line[from..]).ok()
+    // What stands before may have braces, too.
+    let begins = (0..line.len()).filter(|&place| line[place] == b'{').take(BRACES);
+    begins.into_iter().find_map(|from| serde_json::from_slice(&line[from..]).ok())
 }
+
+/// The number of braces at which the JSON of a line may begin.
+const BRACES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -150,7 +167,7 @@ mod tests {
     fn what_launchers_put_before_a_line_is_cut() {
         let line = ReportLine { agent: "7".into(), number: 0, report: AgentReport::Beat };
         let line = serde_json::to_string(&line).unwrap();
-        for prefix in ["", "0: ", "node1: ", "[1,0]<stdout>:", "a\t"] {
+        for prefix in ["", "0: ", "node1: ", "{node1}: ", "[1,0]<stdout>:", "a\t"] {
             let read: ReportLine = read_line(format!("{prefix}{line}\n").as_bytes()).unwrap();
             assert!(read.agent == "7" && matches!(read.report, AgentReport::Beat), "{prefix}");
         }

@@ -47,6 +47,13 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
         !request.schedule.round_trips,
         "--round-trips records one client of this machine, and --on drives clients from others: leave one out"
     );
+    for (option, is_given) in [
+        ("--memory limits", request.limits.memory_bytes.is_some()),
+        ("--cpus places", place.cpus.is_some()),
+        ("--nice orders", place.nice.is_some()),
+    ] {
+        ensure!(!is_given, "{option} runners of this machine, and --on starts them on others: leave one out");
+    }
     ensure!(
         request.limits.round_trip_ns.is_none(),
         "--delay delays what passes through this machine, and --on drives clients from others: leave one out"

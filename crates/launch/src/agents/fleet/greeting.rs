@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::ARCH;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
 use super::super::launcher::Launcher;
 use super::super::reports::{LineLost, ReportReader};
 use super::super::wire::{AgentHello, AgentReport};
 use super::roster::{Roster, Seat, end_all, unheard};
 use crate::interrupts::Interrupts;
-use crate::process::{Inbox, Message, Process};
+use crate::process::{Ending, Inbox, Message, Process};
 
 /// The time in which all agents answer. A scheduler may take some of it to find a place for them.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The interval at which dyno looks whether it was interrupted.
 const LOOKS: Duration = Duration::from_millis(100);
+/// The most launchers whose output a message quotes.
+const SHOWN_COURSES: usize = 3;
 /// The number of bytes that are kept of what launchers write and agents do not.
 const KEPT: usize = 1000;
 
@@ -52,7 +55,8 @@ pub fn greet(
     let mut launchers: Vec<Process> = started.collect::<Result<_>>()?;
     let mut greeted = Greeted { launcher, commands, hellos: Vec::new(), others: BTreeMap::new() };
     match greeted.wait(expected, &mut launchers, (inbox, reader), interrupts) {
-        Ok(()) => Ok(greeted.seated(launchers)),
+        Ok(()) if greeted.are_all_there() => Ok(greeted.seated(launchers)),
+        Ok(()) => bail!(greeted.silent(&end_all(launchers))),
         Err(error) => {
             // Agents that were not killed remove their folders.
             end_all(launchers);
@@ -70,9 +74,8 @@ impl Greeted<'_> {
         interrupts: &Interrupts,
     ) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
-        while self.hellos.len() < self.launcher.agents() {
+        while !self.are_all_there() && Instant::now() < deadline {
             interrupts.check()?;
-            ensure!(Instant::now() < deadline, self.silent());
             match inbox.next(Instant::now() + LOOKS) {
                 Some((number, Message::Line(text))) => self.read(number, (&text, reader), expected)?,
                 Some((number, Message::End)) => {
@@ -94,8 +97,15 @@ impl Greeted<'_> {
     ) -> Result<()> {
         match reader.read(text) {
             Some((agent, Ok(AgentReport::Hello(hello)))) => {
-                check(&hello, expected, &self.host(number, &hello))?;
-                self.hellos.push((number, agent, *hello));
+                let host = self.commands[number].0.map_or_else(|| hello.host.clone(), str::to_owned);
+                let hello = check(*hello, expected, &host)?;
+                ensure!(
+                    self.commands[number].0.is_none() || !self.has_answered(number),
+                    "the command for {host} has started a second agent, on {}: name each host in --hosts, or leave {{host}} \
+                     out of --on",
+                    hello.host
+                );
+                self.hellos.push((number, agent, hello));
             }
             Some((_, Ok(AgentReport::Trouble { message }))) => {
                 bail!("the agent on {} {message}", self.place(number));
@@ -126,29 +136,51 @@ impl Greeted<'_> {
         }
     }
 
-    fn not_started(&self, number: usize, how: &str) -> String {
+    fn are_all_there(&self) -> bool {
+        self.hellos.len() >= self.launcher.agents()
+    }
+
+    /// True if an agent of a launcher has answered.
+    fn has_answered(&self, number: usize) -> bool {
+        self.hellos.iter().any(|(launcher, ..)| *launcher == number)
+    }
+
+    /// The command of a launcher, how it ended, and what it wrote.
+    fn course(&self, number: usize, how: &str) -> String {
         let command = shlex::try_join(self.commands[number].1.iter().map(String::as_str)).unwrap_or_default();
         let wrote = self.others.get(&number).map_or("", |text| text.trim());
         let wrote = if wrote.is_empty() { String::new() } else { format!("; on standard output: {wrote}") };
+        format!("`{command}` {how}{wrote}")
+    }
+
+    fn not_started(&self, number: usize, how: &str) -> String {
         format!(
-            "the agent on {} did not start: `{command}` {how}{wrote}. The same version of dyno must be there, on its \
+            "the agent on {} did not start: {}. The same version of dyno must be there, on its \
              PATH or where --agent says, and the command must start it without asking for anything",
-            self.place(number)
+            self.place(number),
+            self.course(number, how)
         )
     }
 
-    fn silent(&self) -> String {
-        let is_there = |number: usize| self.hellos.iter().any(|(launcher, ..)| *launcher == number);
-        let missing: Vec<String> = (0..self.commands.len())
-            .filter(|number| self.commands.len() == 1 || !is_there(*number))
-            .map(|number| self.place(number))
+    /// The launchers whose agents did not answer in time, with what they wrote until dyno ended them.
+    fn silent(&self, endings: &[Ending]) -> String {
+        let missing: Vec<usize> = (0..self.commands.len())
+            .filter(|number| self.commands.len() == 1 || !self.has_answered(*number))
+            .collect();
+        let places: Vec<String> = missing.iter().map(|number| self.place(*number)).collect();
+        let courses: Vec<String> = missing
+            .iter()
+            .filter_map(|&number| Some(self.course(number, &endings.get(number)?.description)))
+            .take(SHOWN_COURSES)
             .collect();
         format!(
-            "{} of {} agents answered within {} s; there is no answer from {}: do these hosts answer, and is dyno on them?",
+            "{} of {} agents answered within {} s; there is no answer from {}: do these hosts answer, and is dyno on them? \
+             When dyno gave up, {}",
             self.hellos.len(),
             self.launcher.agents(),
             PATIENCE.as_secs(),
-            missing.join(", ")
+            places.join(", "),
+            courses.join("; ")
         )
     }
 
@@ -172,7 +204,7 @@ impl Greeted<'_> {
 }
 
 /// Refuses an agent of another build, or on a machine that cannot run the runners of this one.
-fn check(hello: &AgentHello, expected: &ExpectedBuild, host: &str) -> Result<()> {
+fn check(hello: AgentHello<Value>, expected: &ExpectedBuild, host: &str) -> Result<AgentHello> {
     let of = |version: &str, commit: &str| format!("dyno {version} of commit {commit}");
     ensure!(
         (&hello.version, &hello.commit) == (&expected.version, &expected.commit),
@@ -180,10 +212,12 @@ fn check(hello: &AgentHello, expected: &ExpectedBuild, host: &str) -> Result<()>
         of(&hello.version, &hello.commit),
         of(&expected.version, &expected.commit)
     );
+    let hello =
+        hello.read().with_context(|| format!("the agent on {host} describes its machine in another way"))?;
     let architecture = &hello.machine.cpu.architecture;
     ensure!(
         architecture == ARCH,
         "{host} has processors of {architecture}, and the runners here are for {ARCH}: take hosts of the same architecture"
     );
-    Ok(())
+    Ok(hello)
 }

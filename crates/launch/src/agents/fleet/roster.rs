@@ -204,14 +204,16 @@ impl Roster {
 }
 
 /// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then
-/// end.
-pub fn end_all(mut launchers: Vec<Process>) {
+/// end. Returns how each ended.
+pub fn end_all(mut launchers: Vec<Process>) -> Vec<Ending> {
     launchers.iter_mut().for_each(Process::end_input);
     thread::scope(|scope| {
-        for launcher in launchers {
-            scope.spawn(|| launcher.finish_within(END_TIMEOUT));
-        }
-    });
+        let ends: Vec<_> = launchers
+            .into_iter()
+            .map(|launcher| scope.spawn(|| launcher.finish_within(END_TIMEOUT)))
+            .collect();
+        ends.into_iter().map(|end| end.join().unwrap_or_default()).collect()
+    })
 }
 
 fn silent(seat: &Seat) -> String {
