@@ -68,6 +68,31 @@ fn suites_are_written_in_the_dialects_of_the_engines() {
     ENGINES.run("orders --scale 0.01 --clients 1 --set duration=1", &ENGINES.usual());
 }
 
+/// MySQL Connector/J sends a statement each time that it is asked for automatic commits, also where they are on.
+#[test]
+fn drivers_of_mariadb_wait_for_the_server_equally_often() {
+    let Some(place) = JVM.place() else { return };
+    if !JVM.contenders().contains(&"mariadb/mysql-connector-j") {
+        return;
+    }
+    let arguments =
+        "run bank --clients 2 --set duration=0.3 --round-trips --trials 1 --no-warm-up --quiet -o run.jsonl";
+    let drivers = "mariadb/mysql-connector-j,mariadb/mariadb-java-client";
+    place.dyno(&format!("{arguments} --with {drivers}")).exits(0);
+    let run = crate::common::read_json(&place.path("run.jsonl"));
+    for contender in run["contenders"].as_array().unwrap().iter().take(2) {
+        for (class, each) in [("look-up", 1), ("transfer", 6)] {
+            let records = contender["traffic"].as_array().unwrap();
+            let record = records.iter().find(|record| record["class"] == class).unwrap();
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            // On a busy machine a count may miss an operation.
+            let trips = number(&record["passes"][0]["round_trips"]) / number(&record["operations"]);
+            assert_eq!(trips.round() as u32, each, "{record}");
+        }
+    }
+    place.assert_clean();
+}
+
 #[test]
 fn clients_share_the_connections_of_a_pool_and_keep_the_invariants() {
     let Some(place) = JVM.place() else { return };
@@ -135,6 +160,11 @@ fn an_engine_in_java_is_identified_by_its_archive() {
 fn profiles_keep_the_protocol_in_what_they_differ() {
     let Some(place) = JVM.place() else { return };
     place.conforms(&["sqlite/sqlite-jdbc:wal", "sqlite/sqlite-jdbc:memory"], &SETTINGS);
+}
+
+#[test]
+fn values_are_written_as_the_server_does() {
+    JVM.write_values_as_the_server_does();
 }
 
 #[test]

@@ -118,6 +118,11 @@ fn drivers_of_fewer_models_store_and_answer_as_sqlite() {
 }
 
 #[test]
+fn values_are_written_as_the_server_does() {
+    NODE.write_values_as_the_server_does();
+}
+
+#[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
     NODE.answer_as_sqlite();
 }

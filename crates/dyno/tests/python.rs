@@ -47,6 +47,11 @@ fn other_ways_and_profiles_keep_the_protocol_in_what_they_differ() {
 }
 
 #[test]
+fn values_are_written_as_the_server_does() {
+    PYTHON.write_values_as_the_server_does();
+}
+
+#[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
     PYTHON.answer_as_sqlite();
 }

@@ -18,9 +18,29 @@ export function toJson(value) {
   if (value instanceof Uint8Array) {
     return `{"blob":"${Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")}"}`;
   }
-  // Dates, and other types that JSON lacks: as they print.
-  return JSON.stringify(value instanceof Date ? value.toISOString() : String(value));
+  if (value instanceof Decimal) {
+    return value.text;
+  }
+  // What JSON has, as JSON; other types, as they print.
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  return JSON.stringify(isPlain ? JSON.stringify(value) : value instanceof Date ? value.toISOString() : String(value));
 }
+
+/** A decimal with more digits than a number of JavaScript holds. */
+export class Decimal {
+  constructor(text) {
+    this.text = text;
+  }
+  toString() {
+    return this.text;
+  }
+  toJSON() {
+    return this.text;
+  }
+}
+
+/** The digits that every number of JavaScript holds. https://tc39.es/ecma262: it is a double of IEEE 754. */
+const DIGITS = 15;
 
 /** A number. JSON has no infinities and no NaN: they are written by name. A whole number beyond 2⁵³ may have been
  *  rounded when the driver made a JavaScript number of it, so it is written as a real. */
@@ -38,5 +58,6 @@ export function numberOf(text) {
     const found = Number(text);
     return Number.isSafeInteger(found) ? found : BigInt(text);
   }
-  return Number(text);
+  const isLong = /^-?\d+\.\d+$/.test(text) && text.replace(/^-?0*\.?0*|\.|-/g, "").length > DIGITS;
+  return isLong ? new Decimal(text) : Number(text);
 }

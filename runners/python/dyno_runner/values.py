@@ -1,5 +1,6 @@
 """Values of rows in the form of the contract: JSON's own, and `{"blob": "00ff"}` for bytes."""
 
+import json
 import math
 from decimal import Decimal
 from typing import Any
@@ -20,6 +21,8 @@ def to_json(value: Any) -> Any:
             return _decimal(value)
         case bytes() | bytearray() | memoryview():
             return {"blob": bytes(value).hex()}
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False, default=str)
         case _:
             # Dates, times and other types that JSON lacks: as they print.
             return str(value)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_protocol::Build;
 
-use super::{DRIVING, Place, Result, installation};
+use super::{DRIVING, Place, Result, installation, repository};
 
 /// A runner in a language whose programs, libraries and packages a script fetches.
 pub struct Drivers {
@@ -99,6 +99,23 @@ impl Drivers {
         Some(place)
     }
 
+    /// Values that JSON lacks are written as the server writes them: as by the engine's own client library.
+    pub fn write_values_as_the_server_does(&self) {
+        for (engine, values) in VALUES {
+            let Some(place) = self.place() else { return };
+            let of_engine = |name: &&str| name.split_once('/').is_some_and(|(own, _)| own == *engine);
+            let drivers: Vec<&str> = self.usual().into_iter().filter(of_engine).collect();
+            if drivers.is_empty() {
+                continue;
+            }
+            place.write("values.toml", &SELECTS.replace("CONTENDER", engine).replace("VALUES", values));
+            let with = drivers.join(",");
+            let arguments = format!("run ./values.toml --trust --trials 1 --quiet --with {engine},{with}");
+            place.dyno(&arguments).exits(0).without_panic();
+            place.assert_clean();
+        }
+    }
+
     /// A server that asks for a file of the client's unprompted gets none, and the trial fails with these words.
     pub fn send_no_file(&self, drivers: &[(&str, &str)]) {
         for (contender, words) in drivers {
@@ -123,7 +140,9 @@ impl Drivers {
         let arguments = format!("run speedtest --scale 0.02 --trials 1 --only 1 --with {contender}");
         command.env(variable, &missing).args(arguments.split(' '));
         let result: Result = command.output().unwrap().into();
-        let build = format!("build it with `{}`", self.build);
+        // The test's folder has no such script.
+        let script = repository().join(self.build.trim_start_matches("sh "));
+        let build = format!("build it with `sh {}`", script.display());
         result.exits(2).says(&build).says(&format!("({missing} is missing)"));
     }
 
@@ -137,6 +156,35 @@ impl Drivers {
         result.says(words);
     }
 }
+
+/// Values of types that JSON lacks, or of which a number of many languages does not hold all digits.
+const VALUES: &[(&str, &str)] = &[
+    (
+        "postgres",
+        "date '2024-01-01', timestamp '2024-01-01 00:00:00.123456', 12345678901234567.89::numeric, 1.50::numeric(5,2), \
+         '{\"a\": [1, 2]}'::json, '{\"a\": 1}'::jsonb, time '10:00:00', 9007199254740993::bigint, true, 1.5::float8, NULL",
+    ),
+    (
+        "mariadb",
+        "DATE '2024-01-01', TIMESTAMP '2024-01-01 00:00:00', CAST(12345678901234567.89 AS DECIMAL(20, 2)), \
+         CAST(1.5 AS DECIMAL(5, 2)), TIME '10:00:00', 9007199254740993, 1.5e0, NULL",
+    ),
+];
+const SELECTS: &str = r#"
+name = "values"
+title = "Values"
+story = "None."
+contenders = ["CONTENDER"]
+
+[[test]]
+id = "1"
+title = "SELECT"
+shows = "Nothing."
+model = "statements"
+statements = """
+SELECT VALUES;
+"""
+"#;
 
 /// A request that a server might make unprompted: some drivers would themselves send any file.
 const STEALS: &str = r#"

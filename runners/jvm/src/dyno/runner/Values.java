@@ -1,9 +1,15 @@
 package dyno.runner;
 
 import java.math.BigDecimal;
+import java.sql.Timestamp;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.temporal.ChronoField;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Values of rows in the form of the contract: JSON's own, and `{"blob": "00ff"}` for bytes. */
@@ -36,9 +42,21 @@ public final class Values {
             // A decimal without a fraction is whole, as every runner reads it.
             return decimal.scale() <= 0 ? decimal.toBigInteger() : decimal;
         }
+        if (value instanceof Timestamp time) {
+            return SQL_TIME.format(time.toLocalDateTime());
+        }
+        if (value instanceof LocalDateTime time) {
+            return SQL_TIME.format(time);
+        }
         // Dates, and other types that JSON lacks, as they print.
         return value instanceof Number ? value : value.toString();
     }
+
+    /** A point in time as SQL writes it: Java puts a T between date and time, and leaves out or adds zeros. */
+    private static final DateTimeFormatter SQL_TIME = new DateTimeFormatterBuilder()
+            .appendPattern("yyyy-MM-dd HH:mm:ss")
+            .appendFraction(ChronoField.NANO_OF_SECOND, 0, 9, true)
+            .toFormatter(Locale.ROOT);
 
     /** JSON has no infinities and no NaN: they are written by name. */
     private static Object real(Number value) {

@@ -56,7 +56,9 @@ export const layered = (Below) =>
       this.#describe(load);
       const { table, file } = load;
       const names = file.columns.map(({ name }) => name);
-      const object = (row) => Object.fromEntries(names.map((name, place) => [name, row[place]]));
+      // An object as a program writes it; one from pairs of names and values takes many times as long.
+      const fields = names.map((name, place) => `${JSON.stringify(name)}: row[${place}]`);
+      const object = new Function("row", `return { ${fields.join(", ")} };`);
       const many = Math.min(this.many, Math.floor(PARAMETERS / names.length));
       const session = this.Session(this.connection, false);
       return this.inBlocks(load, many, (start, stop) => session.insertMany(table, file.rows(start, stop).map(object)));

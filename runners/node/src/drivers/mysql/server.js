@@ -63,6 +63,8 @@ export class MySqlSql extends ServerSql {
       charset: "utf8mb4",
       ssl: this.options.ssl,
       connectTimeout: this.options.patience * 1000,
+      // A date of JavaScript has a time zone, and milliseconds at most.
+      dateStrings: true,
       // Rows as arrays, because names of columns may repeat.
       rowsAsArray: true,
     };

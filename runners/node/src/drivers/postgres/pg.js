@@ -2,12 +2,14 @@
 
 import { identifier } from "../sql.js";
 import { load as use, versionOf } from "../../native.js";
-import { PostgresSession, PostgresSql, pour } from "./server.js";
+import { AS_VALUES, PostgresSession, PostgresSql, pour } from "./server.js";
 
-const { Client } = use("pg");
+const { Client, types } = use("pg");
 
 export default class Pg extends PostgresSql {
   #names = new Map();
+  /** The text for a number of rows of a load. */
+  #block = { load: null, rows: 0, text: "" };
 
   async attach(database) {
     const { host, port, user, password } = this.job.server;
@@ -21,6 +23,7 @@ export default class Pg extends PostgresSql {
       connectionTimeoutMillis: this.options.patience * 1000,
       application_name: this.options.name,
       pipeline: this.variant === "pipeline",
+      types: { getTypeParser: (type, format) => this.parser(type, format) },
     });
     // The call that is under way reports it too.
     client.on("error", () => {});
@@ -30,6 +33,12 @@ export default class Pg extends PostgresSql {
 
   disconnect(client) {
     return client.end();
+  }
+
+  /** Values of types that no value of JavaScript holds whole, such as dates with microseconds, come as the server writes
+   *  them. https://node-postgres.com/features/types */
+  parser(type, format) {
+    return AS_VALUES.includes(type) ? types.getTypeParser(type, format) : (text) => text;
   }
 
   /** `rowMode`: rows as arrays, because names of columns may repeat. */
@@ -51,9 +60,14 @@ export default class Pg extends PostgresSql {
     return (...values) => this.connection.query({ name, text, values });
   }
 
-  multirow({ table, file }, start, stop) {
-    const text = this.insertText({ table, file }, stop - start);
-    return this.connection.query({ name: this.nameOf(text), text, values: file.rows(start, stop).flat() });
+  multirow(load, start, stop) {
+    const rows = stop - start;
+    if (this.#block.load !== load || this.#block.rows !== rows) {
+      const text = this.insertText(load, rows);
+      this.#block = { load, rows, text, name: this.nameOf(text) };
+    }
+    const { name, text } = this.#block;
+    return this.connection.query({ name, text, values: load.file.rows(start, stop).flat() });
   }
 
   /** A statement's name: the same for one text, on every connection and in every test. */

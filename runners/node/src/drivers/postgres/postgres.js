@@ -6,6 +6,10 @@ import { PostgresSession, PostgresSql, pour } from "./server.js";
 
 const postgres = use("postgres");
 
+/** Types whose values come as the server writes them, since no value of JavaScript holds them whole.
+ *  https://github.com/porsager/postgres#custom-types */
+const asWritten = (...from) => ({ to: from[0], from, serialize: String, parse: (text) => text });
+
 export default class Postgres extends PostgresSql {
   /** A pool of one connection for each client, which is taken out of it: so a connection that is lost is an error, and
    *  not replaced by another without the settings. */
@@ -23,6 +27,7 @@ export default class Postgres extends PostgresSql {
       max: 1,
       max_lifetime: null,
       onnotice: () => {},
+      types: { json: asWritten(114, 3802), date: asWritten(1184, 1082, 1114) },
     });
     try {
       return { pool, sql: await pool.reserve() };

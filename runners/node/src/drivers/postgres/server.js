@@ -11,6 +11,8 @@ import { Session } from "../session.js";
 /** The codes of types whose values drivers give as text, because a number of JavaScript does not hold all of them. */
 const INT8 = 20;
 const NUMERIC = 1700;
+/** The codes of types whose values JavaScript holds as they are: boolean, bytea, int2, int4, oid, float4, float8. */
+export const AS_VALUES = [16, 17, 21, 23, 26, 700, 701];
 /** Rows that are read back at once. */
 const READ = 4096;
 /** Most parameters of a statement, by the protocol. */

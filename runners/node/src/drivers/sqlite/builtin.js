@@ -4,8 +4,8 @@ import { Failure, oneLine } from "../../failure.js";
 import { SyncSql } from "../sql.js";
 import { SyncSession, sqlite } from "./database.js";
 
-/** The first words of statements that change nothing, and may be executed again. */
-const READS = /^\s*(select|values|with|pragma|explain)\b/i;
+/** Statements that change nothing, and may be executed again. */
+const READS = /^\s*(select|values|pragma|explain|with(?![^]*\b(insert|update|delete|replace)\b))\b/i;
 
 export default class Builtin extends sqlite(SyncSql) {
   #Database;

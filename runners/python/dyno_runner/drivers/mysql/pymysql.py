@@ -30,7 +30,8 @@ class PyMySqlAccess(MySqlAccess):
 
     def keywords(self, options: Options) -> dict[str, Any]:
         words: dict[str, Any] = {"connect_timeout": options.patience, "local_infile": True}
-        if options.mode == "DISABLED":
+        # By default PyMySQL encrypts where the server offers it, also through a socket; no other driver does.
+        if options.mode in (None, "DISABLED"):
             words["ssl_disabled"] = True
         elif options.mode in ENCRYPTED:
             words["ssl"] = _context(options.mode, options.files)

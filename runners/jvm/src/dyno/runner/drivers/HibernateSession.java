@@ -50,7 +50,12 @@ final class HibernateSession extends LayerSession {
             commit();
             return rows;
         } catch (SQLException error) {
-            rollback();
+            try {
+                rollback();
+            } catch (SQLException second) {
+                // The first error is the cause.
+                error.addSuppressed(second);
+            }
             throw error;
         }
     }

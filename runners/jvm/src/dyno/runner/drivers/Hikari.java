@@ -96,17 +96,19 @@ final class Hikari extends PgJdbc {
 
         /** pgjdbc keeps the statements of a connection, so that asking for one again finds it prepared. */
         private Call call(List<String> pieces, int threshold) throws SQLException {
+            String sql = String.join("?", pieces);
+            int parameters = pieces.size() - 1;
             // A statement that cannot be prepared is refused before the clock starts.
             try (Connection first = pool.getConnection()) {
-                driver.call(first, pieces, threshold).statement.close();
+                driver.call(first, sql, parameters, threshold).statement.close();
             }
-            return new PreparedAgain(pieces.size() - 1, values -> execute(pieces, threshold, values));
+            return new PreparedAgain(parameters, values -> execute(sql, threshold, values));
         }
 
-        private List<Object[]> execute(List<String> pieces, int threshold, Object[] values) throws SQLException {
+        private List<Object[]> execute(String sql, int threshold, Object[] values) throws SQLException {
             Connection on = held == null ? pool.getConnection() : held;
             try {
-                JdbcCall call = driver.call(on, pieces, threshold);
+                JdbcCall call = driver.call(on, sql, values.length, threshold);
                 try (call.statement) {
                     for (int place = 0; place < values.length; place++) {
                         if (values[place] instanceof Double real) {

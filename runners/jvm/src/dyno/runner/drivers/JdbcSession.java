@@ -9,6 +9,9 @@ abstract class JdbcSession implements Session {
     final Jdbc driver;
     final Connection connection;
     private final boolean isOwn;
+    /** True if each statement commits by itself, as far as this client has asked for. MySQL Connector/J sends a statement
+     *  whenever it is asked, also where nothing changes. */
+    private boolean isSeparate = true;
 
     JdbcSession(Jdbc driver, Connection connection, boolean isOwn) {
         this.driver = driver;
@@ -26,12 +29,19 @@ abstract class JdbcSession implements Session {
 
     @Override
     public void separate() throws SQLException {
-        connection.setAutoCommit(true);
+        automatic(true);
     }
 
     @Override
     public void begin(boolean writes) throws SQLException {
-        connection.setAutoCommit(false);
+        automatic(false);
+    }
+
+    private void automatic(boolean isWanted) throws SQLException {
+        if (isWanted != isSeparate) {
+            connection.setAutoCommit(isWanted);
+            isSeparate = isWanted;
+        }
     }
 
     @Override

@@ -5,10 +5,12 @@ import dyno.runner.drivers.layers.Schema;
 import dyno.runner.drivers.layers.Tree;
 import dyno.runner.drivers.layers.Tree.Value;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
@@ -16,6 +18,7 @@ import org.jooq.DataType;
 import org.jooq.Field;
 import org.jooq.QueryPart;
 import org.jooq.Record;
+import org.jooq.ResultQuery;
 import org.jooq.SQLDialect;
 import org.jooq.Select;
 import org.jooq.SelectQuery;
@@ -51,11 +54,12 @@ final class JooqQuery {
         }
         String text = Parser.textOf(pieces);
         boolean hasRows = HAS_ROWS.matcher(text).matches();
+        Fragment plain = Fragment.of(text);
         return values -> {
             if (hasRows) {
-                return List.of(db.resultQuery(template(text), parts(text, values, null)).fetch().intoArrays());
+                return Arrays.asList(plain.query(db, values).fetch().intoArrays());
             }
-            db.query(template(text), parts(text, values, null)).execute();
+            db.query(plain.template(), plain.parts(values, null)).execute();
             return List.of();
         };
     }
@@ -63,7 +67,7 @@ final class JooqQuery {
     private List<Object[]> run(Object[] values) {
         switch (tree.kind()) {
             case SELECT -> {
-                return List.of(select(values).fetch().intoArrays());
+                return Arrays.asList(select(values).fetch().intoArrays());
             }
             case INSERT -> db.insertInto(table, tree.set().stream().map(one -> field(one.column())).toList())
                     .values(tree.set().stream().map(one -> value(one.value(), typeOf(one.column()), values)).toList())
@@ -87,7 +91,7 @@ final class JooqQuery {
         }
         for (Tree.Item item : tree.items()) {
             query.addSelect(item.column() == null
-                    ? DSL.field(template(item.fragment()), parts(item.fragment(), values, null))
+                    ? Fragment.of(item.fragment()).field(values, null)
                     : field(item.column()));
         }
         query.addConditions(conditions(values));
@@ -112,7 +116,7 @@ final class JooqQuery {
         List<Condition> all = new ArrayList<>();
         for (Tree.Condition one : tree.where()) {
             all.add(one.left() == null
-                    ? DSL.condition(template(one.fragment()), parts(one.fragment(), values, null))
+                    ? Fragment.of(one.fragment()).condition(values)
                     : comparison(one, value(one.right(), typeOf(one.left()), values)));
         }
         return all;
@@ -149,21 +153,51 @@ final class JooqQuery {
         if (value instanceof Value.Whole one) {
             return DSL.val((Object) one.number(), type);
         }
-        String fragment = ((Value.Fragment) value).text();
-        return DSL.field(template(fragment), type, parts(fragment, values, type));
+        return Fragment.of(((Value.Fragment) value).text()).field(values, type);
     }
 
-    /** A text of plain SQL, which has `{0}` for the first value. A negative number after a minus would begin a comment. */
-    private static String template(String fragment) {
-        int[] place = {0};
-        return PARAMETER.matcher(fragment.replaceAll("-(?=\\$\\d+\\$)", "- ")).replaceAll(one -> "{" + place[0]++ + "}");
-    }
+    /** A text of plain SQL as a program has it in its code: `{0}` stands for the first value.
+     *
+     *  @param template the text
+     *  @param places the places of the values among those of the statement */
+    private record Fragment(String template, int[] places) {
+        private static final Map<String, Fragment> KNOWN = new ConcurrentHashMap<>();
 
-    /** The values of a fragment in their order, of a type if that is known. */
-    private static QueryPart[] parts(String fragment, Object[] values, DataType<Object> type) {
-        return PARAMETER.matcher(fragment).results().map(one -> {
-            Object value = values[Integer.parseInt(one.group(1))];
-            return type == null ? DSL.val(value) : DSL.val(value, type);
-        }).toArray(QueryPart[]::new);
+        static Fragment of(String text) {
+            return KNOWN.computeIfAbsent(text, Fragment::read);
+        }
+
+        private static Fragment read(String text) {
+            int[] places =
+                    PARAMETER.matcher(text).results().mapToInt(one -> Integer.parseInt(one.group(1))).toArray();
+            int[] place = {0};
+            // A negative number after a minus would begin a comment.
+            String spaced = text.replaceAll("-(?=\\$\\d+\\$)", "- ");
+            return new Fragment(PARAMETER.matcher(spaced).replaceAll(one -> "{" + place[0]++ + "}"), places);
+        }
+
+        ResultQuery<Record> query(DSLContext db, Object[] values) {
+            return db.resultQuery(template, parts(values, null));
+        }
+
+        Condition condition(Object[] values) {
+            return DSL.condition(template, parts(values, null));
+        }
+
+        /** Of a type, if that is known. */
+        @SuppressWarnings("unchecked")
+        Field<Object> field(Object[] values, DataType<Object> type) {
+            QueryPart[] parts = parts(values, type);
+            return type == null ? (Field<Object>) (Field<?>) DSL.field(template, parts) : DSL.field(template, type, parts);
+        }
+
+        QueryPart[] parts(Object[] values, DataType<Object> type) {
+            QueryPart[] parts = new QueryPart[places.length];
+            for (int place = 0; place < places.length; place++) {
+                Object value = values[places[place]];
+                parts[place] = type == null ? DSL.val(value) : DSL.val(value, type);
+            }
+            return parts;
+        }
     }
 }

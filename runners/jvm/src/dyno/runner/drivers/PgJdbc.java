@@ -42,7 +42,7 @@ class PgJdbc extends ServerJdbc {
             "08001", "; is the server running, and does it listen there? Else check the host's name");
 
     private final Properties properties;
-    private final boolean isEncrypted;
+    private final String mode;
     /** By text, the types of the parameters that the server chose. */
     private final Map<String, int[]> types = new ConcurrentHashMap<>();
 
@@ -60,7 +60,7 @@ class PgJdbc extends ServerJdbc {
             }
         }
         String root = options.get("sslrootcert");
-        String mode = options.getOrDefault("sslmode", root == null ? "disable" : "verify-ca");
+        mode = options.getOrDefault("sslmode", root == null ? "disable" : "verify-ca");
         if (!MODES.contains(mode)) {
             throw new Failure("the option sslmode is one of libpq's, not '" + mode + "'");
         }
@@ -76,7 +76,6 @@ class PgJdbc extends ServerJdbc {
         properties.setProperty("connectTimeout", String.valueOf(patience));
         properties.setProperty("loginTimeout", String.valueOf(patience));
         properties.setProperty("reWriteBatchedInserts", String.valueOf(variant.equals("rewrite")));
-        isEncrypted = MODES.indexOf(mode) > MODES.indexOf("prefer");
     }
 
     @Override
@@ -96,11 +95,12 @@ class PgJdbc extends ServerJdbc {
 
     @Override
     String encryption() throws SQLException {
-        if (!isEncrypted) {
+        if (isLocal() || mode.equals("disable")) {
             return "none";
         }
         List<Object[]> found = query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
-        return found.isEmpty() ? "TLS" : String.valueOf(found.get(0)[0]);
+        String otherwise = MODES.indexOf(mode) > MODES.indexOf("prefer") ? "TLS" : "none";
+        return found.isEmpty() ? otherwise : String.valueOf(found.get(0)[0]);
     }
 
     @Override
@@ -196,12 +196,11 @@ class PgJdbc extends ServerJdbc {
     }
 
     /** A statement on a connection, which the server keeps prepared; with the threshold 0 it does not. */
-    final JdbcCall call(Connection on, List<String> pieces, int threshold) throws SQLException {
-        String sql = String.join("?", pieces);
+    final JdbcCall call(Connection on, String sql, int parameters, int threshold) throws SQLException {
         PreparedStatement statement = prepared(on, sql, threshold);
         int[] known = types.get(sql);
         if (known == null) {
-            known = typesOf(statement, pieces.size() - 1);
+            known = typesOf(statement, parameters);
             types.put(sql, known);
         }
         return new Typed(statement, known);
@@ -232,12 +231,12 @@ class PgJdbc extends ServerJdbc {
 
         @Override
         public Call prepare(List<String> pieces) throws SQLException {
-            return own.call(connection, pieces, 1);
+            return own.call(connection, String.join("?", pieces), pieces.size() - 1, 1);
         }
 
         @Override
         public Call simple(List<String> pieces) throws SQLException {
-            return own.call(connection, pieces, 0);
+            return own.call(connection, String.join("?", pieces), pieces.size() - 1, 0);
         }
 
         @Override

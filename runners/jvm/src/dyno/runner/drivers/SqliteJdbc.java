@@ -185,7 +185,13 @@ final class SqliteJdbc extends Jdbc {
         /** `commit` would begin the next transaction at once, and with it take the lock. */
         @Override
         public void commit() throws SQLException {
-            own.setAutoCommit(true);
+            try {
+                own.setAutoCommit(true);
+            } catch (SQLException error) {
+                // The driver believes that there is no transaction any more, and would not roll it back.
+                own.getConnectionConfig().setAutoCommit(false);
+                throw error;
+            }
         }
 
         /** So would `rollback`, which therefore begins one that takes no lock. If none was begun, there is none to roll back:
