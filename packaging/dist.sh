@@ -60,7 +60,7 @@ cp -R runners/python/__main__.py runners/python/dyno_runner runners/python/requi
 cp -R runners/node/main.js runners/node/src runners/node/package.json runners/node/package-lock.json "$stage/runners/node"
 cp -R runners/jvm/src runners/jvm/pom.xml runners/jvm/checksums "$stage/runners/jvm"
 find "$stage/runners/python" -name __pycache__ -prune -exec rm -rf {} +
-cp -R suites engines docs README.md needs.txt "$stage"
+cp -R suites engines docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md needs.txt "$stage"
 cp scripts/build-python.sh scripts/build-node.sh scripts/build-jvm.sh scripts/install-mysql.sh "$stage/scripts"
 # Manual pages and completions, which `dyno` prints.
 man=$stage/share/man/man1

@@ -139,7 +139,7 @@ fn a_description_that_names_what_is_not_in_the_list_is_refused() {
     fs::write(&description, text.replace("a shell", "a shell and {libnothing.so}")).unwrap();
     place
         .dyno("run speedtest --with fake")
-        .exits(4)
+        .exits(2)
         .says("runner.toml: needs: there is no {libnothing.so} in needs.txt");
     // A name in the list appears in the message as its title, with the way to get it.
     fs::write(&description, text.replace("a shell", "{go}")).unwrap();

@@ -30,13 +30,17 @@ fn invented(base: &Run, number: usize, machine: &str, ratio: f64) -> Run {
     let mut run = base.clone();
     run.machine.cpu.model = Some(machine.to_owned());
     run.started = format!("2026-01-{:02}T{:02}:00:00Z", 1 + number / 24, number % 24);
-    for (place, trial) in run.trials.iter_mut().enumerate() {
+    for trial in &mut run.trials {
         let contender = &run.contenders[trial.contender];
-        let factor = if contender.label == run.baseline { 1.0 } else { ratio };
+        let is_first = contender.label == run.baseline;
+        let factor = if is_first { 1.0 } else { ratio };
         (trial.others, trial.beat_ns) = (None, None);
         for (test, sample) in trial.samples.iter_mut().enumerate() {
-            let jitter = 1.0 + ((place * 31 + test * 17 + number * 7) % 13) as f64 / 2000.0;
-            sample.sample.section.nanoseconds = (2e6 * factor * jitter) as u64;
+            // In a block one takes longer and the other less, in the next the other way round: equals stay equal.
+            let block = trial.block as usize;
+            let sign = if (block + test).is_multiple_of(2) == is_first { 1.0 } else { -1.0 };
+            let jitter = ((block * 31 + test * 17 + number * 7) % 13) as f64 / 4000.0;
+            sample.sample.section.nanoseconds = (2e6 * factor * (1.0 + sign * jitter)) as u64;
         }
     }
     run.elapsed_ns = u64::MAX / 4;
@@ -216,6 +220,13 @@ fn forty_runs_of_three_machines_are_one_folder() {
         index.len()
     );
     assert!(index.contains("faster on 1 and slower on 1 of 3 machines"), "{index}");
+    // A run's sensitivity is that of its own table.
+    let json: Value =
+        serde_json::from_str(&place.dyno("show run00.jsonl --format json").exits(0).stdout).unwrap();
+    let runs = site["runs"].as_array().unwrap();
+    let first = runs.iter().find(|run| run["name"] == "run00.jsonl").unwrap();
+    assert_eq!(first["sensitivity"], json["detectable"]["mean"], "{first}");
+    assert!(first["sensitivity"].as_f64().is_some_and(|factor| factor > 1.0), "{first}");
     for number in 0..38 {
         assert!(place.path(&format!("site/run{number:02}.html")).is_file(), "{number}");
     }

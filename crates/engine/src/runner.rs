@@ -159,7 +159,19 @@ impl Runner {
             return None;
         }
         let needs = if self.needs.is_empty() { String::new() } else { format!("; it needs {}", self.needs) };
-        Some(format!("its runner is not built; build it with `{}`{needs} ({program} is missing)", self.build))
+        let build = self.build_command();
+        Some(format!("its runner is not built; build it with `{build}`{needs} ({program} is missing)"))
+    }
+
+    /// The command that builds it, for people: with the whole path of a script of dyno's that is not seen from the folder in
+    /// which they are.
+    pub fn build_command(&self) -> String {
+        let whole = || {
+            let script = self.build.strip_prefix("sh ").filter(|script| !Path::new(script).exists())?;
+            let path = self.folder.parent()?.parent()?.join(script);
+            path.is_file().then(|| format!("sh {}", path.display()))
+        };
+        whole().unwrap_or_else(|| self.build.clone())
     }
 
     /// The program and its arguments.

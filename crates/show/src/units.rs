@@ -53,6 +53,11 @@ pub fn ratio(ratio: f64) -> String {
     format!("{}×", significant(ratio))
 }
 
+/// What a factor above one adds: 18%, or "a factor of 2.27" where that is more than the whole again.
+pub fn excess(factor: f64) -> String {
+    if factor < 2.0 { percent(factor - 1.0) } else { format!("a factor of {}", significant(factor)) }
+}
+
 /// A share of one as a percentage: `3%`, `0.4%`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;

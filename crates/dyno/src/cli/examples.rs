@@ -31,7 +31,7 @@ Examples:
   dyno history
   dyno history speedtest --test 2";
 
-pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/after.jsonl --gate time<=+5%";
+pub const COMPARE: &str = "Example: dyno compare results/before.jsonl results/after.jsonl --gate 'time<=+5%'";
 
 pub const SCALING: &str = "Example: dyno scaling results/kv-5000.jsonl results/kv-50000.jsonl";
 
@@ -56,7 +56,7 @@ Examples:
 pub const PROVE: &str = "\
 Examples:
   dyno prove --with sqlite,sqlite:extra,sqlite:wal
-  dyno prove --command ./commit.sh --check ./look.sh --cuts 500";
+  dyno prove --command './commit.sh {dir}' --check './look.sh {dir}' --cuts 500";
 
 pub const PROVE_RECORDER: &str = "Example: dyno prove-recorder disk log";
 
@@ -119,7 +119,7 @@ mod tests {
             assert!(help.starts_with("Example"), "{path}: {help}");
             for example in examples(&help) {
                 assert!(example.starts_with(path), "{path}: {example}");
-                let words = std::iter::once("dyno").chain(example.split_whitespace());
+                let words = std::iter::once("dyno").chain(words(&example));
                 Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
                 count += 1;
             }

@@ -153,7 +153,7 @@ pub struct CompareArgs {
     /// that open: 'instructions<=+0.1%, time<=+3%'
     #[arg(long, value_name = "LIMITS", value_delimiter = ',')]
     pub gate: Vec<GateLimit>,
-    /// Short for --gate time<=+SHARE: 5%, which is also 5 or 0.05
+    /// Short for --gate 'time<=+SHARE': 5%, which is also 5 or 0.05
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_slower: Option<f64>,
     /// Compare a contender of the old run with one of another name in the new run: sqlite@system=sqlite

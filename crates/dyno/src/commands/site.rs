@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{Home, Registry};
 use dyno_files::HeldFolder;
 use dyno_record::Run;
-use dyno_show::report::render;
+use dyno_show::report::{PageSource, render};
 use dyno_show::site::{SiteRun, index, runs_json};
 use dyno_verdict::{JointVerdict, NamedRun, cohorts};
 use sha2::{Digest, Sha256};
@@ -49,9 +50,11 @@ pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
     HeldFolder::named(&arguments.out)
         .with_context(|| format!("cannot make the folder {}", arguments.out.display()))
         .input()?;
-    for member in &members {
+    for member in &mut members {
         if let (Some(run), Some(page)) = (&member.run, &member.listed.page) {
-            write(&arguments.out.join(page), &page_of(member, run)?)?;
+            let source = packed(member, run)?;
+            write(&arguments.out.join(page), &render(slice::from_ref(&source), &JointVerdict::default())?)?;
+            member.listed.sensitivity = source.verdict.detectable.and_then(|found| found.mean);
         }
     }
     let shown = members.iter().filter(|member| member.listed.withdrawn.is_none());
@@ -123,6 +126,7 @@ fn member(path: &Path, home: &Home, registry: &Registry) -> Result<SiteMember> {
             dyno: known(program),
             made_by: run.as_ref().and_then(|run| run.made_by.as_ref()).map(ToString::to_string),
             contenders: run.as_ref().map(shown).unwrap_or_default(),
+            sensitivity: None,
             withdrawn: withdrawn(path)?,
             refused,
             name,
@@ -169,11 +173,11 @@ fn name_apart(members: &mut [SiteMember]) {
     }
 }
 
-/// The page of a run, as `dyno report` makes it.
-fn page_of(member: &SiteMember, run: &Run) -> Result<String> {
+/// A run for its page, as `dyno report` makes it.
+fn packed(member: &SiteMember, run: &Run) -> Result<PageSource> {
     let mut source = report::packed(&member.listed.name, member.text.clone(), run)?;
     source.name = format!("{}.jsonl", stem(&member.listed.name));
-    render(&[source], &JointVerdict::default())
+    Ok(source)
 }
 
 /// Writes a file of the site; one of that name is replaced, and nothing but a regular file.

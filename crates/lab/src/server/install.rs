@@ -67,7 +67,7 @@ pub fn install(
 }
 
 fn wanted(name: &str) -> String {
-    format!("`{name}` cannot be installed; what can is postgres@18 and other versions of PostgreSQL")
+    format!("dyno cannot install `{name}`: it installs versions of PostgreSQL, such as postgres@18")
 }
 
 /// The user's programs, which a signal ends.

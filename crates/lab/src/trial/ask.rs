@@ -58,7 +58,7 @@ impl TrialOptions {
         let is_usual = contender.settings.iter().all(|setting| known.contains(&setting.name));
         // The runner itself reports what it lacks of the system; a setting that it refuses is no matter of building.
         Reply::Missing(match contender.build == Build::Bundled && is_usual {
-            true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build),
+            true => format!("{why}; it needs {}; build it with `{}`", runner.needs, runner.build_command()),
             false => why,
         })
     }

@@ -7,7 +7,7 @@ use super::marks::marks;
 use super::troubles::{disturbances, harness, noisy, troubles, unsealed};
 use super::turns::turns;
 use crate::views::{self, encryption::proofs};
-use crate::{grid, headings, significant, units};
+use crate::{grid, headings, units};
 
 /// The meaning of figures and marks for readers who make a decision, and everything that went wrong. With `all`, also
 /// notes that most readers do not need: settings, how each level is known, disturbances, the cost of measuring.
@@ -149,13 +149,9 @@ fn figures(verdict: &Verdict) -> String {
 /// The smallest difference that the run could have shown, and the variation that its intervals do not cover.
 fn detectable(verdict: &Verdict) -> Option<String> {
     let found = verdict.detectable?;
-    let factor = |factor: f64| match factor < 2.0 {
-        true => units::percent(factor - 1.0),
-        false => format!("a factor of {}", significant(factor)),
-    };
     let parts = [
-        found.mean.map(|mean| format!("{} in the mean", factor(mean))),
-        found.test.map(|test| format!("{} in a test", factor(test))),
+        found.mean.map(|mean| format!("{} in the mean", units::excess(mean))),
+        found.test.map(|test| format!("{} in a test", units::excess(test))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(format!(

@@ -28,6 +28,9 @@ pub struct SiteRun {
     pub made_by: Option<String>,
     /// The contenders.
     pub contenders: Vec<String>,
+    /// The smallest difference in the mean over the tests that four of five runs with its scatter would show, as a factor
+    /// above one; null where there is no mean.
+    pub sensitivity: Option<f64>,
     /// The reasons to refuse it; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,

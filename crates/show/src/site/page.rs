@@ -73,6 +73,8 @@ struct ListedRun<'a> {
     day: &'a str,
     digest: &'a str,
     contenders: String,
+    /// The smallest difference that it could well show, or a dash.
+    sensitivity: String,
 }
 
 pub(super) fn render(cohorts: &[Cohort], runs: &[SiteRun]) -> Result<String> {
@@ -102,6 +104,7 @@ fn listed(run: &SiteRun) -> ListedRun<'_> {
         day: run.started.get(..10).unwrap_or(&run.started),
         digest: run.sha256.get(..SHOWN).unwrap_or(&run.sha256),
         contenders: run.contenders.join(", "),
+        sensitivity: run.sensitivity.map_or_else(|| "–".into(), units::excess),
     }
 }
 

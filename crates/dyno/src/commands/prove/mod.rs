@@ -49,6 +49,18 @@ pub fn watch(arguments: &WatcherArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Refuses a program of the user's that would not learn where its data are.
+fn check_folders(arguments: &ProveArgs) -> Result<()> {
+    for (option, command) in [("--command", &arguments.command), ("--check", &arguments.check)] {
+        let Some(command) = command.as_ref().filter(|command| !command.contains("{dir}")) else { continue };
+        bail!(
+            "{option} has no {{dir}}, which stands for the folder of the data, so the program would not find them: write \
+             {option} '{command} {{dir}}'"
+        );
+    }
+    Ok(())
+}
+
 /// Proves each contender.
 pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let registry = registry(&Home::find()?)?;
@@ -66,6 +78,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let are_clusters = clusters::are_clusters(arguments, &contenders).input()?;
     let importers = named(&arguments.import).input()?;
     check_outputs(arguments).input()?;
+    check_folders(arguments).input()?;
     let interrupts = Interrupts::listen()?;
     let proved = match are_clusters {
         true => clusters::execute(arguments, &registry, &contenders, &interrupts),
