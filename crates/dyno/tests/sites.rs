@@ -225,7 +225,7 @@ fn forty_runs_of_three_machines_are_one_folder() {
         serde_json::from_str(&place.dyno("show run00.jsonl --format json").exits(0).stdout).unwrap();
     let runs = site["runs"].as_array().unwrap();
     let first = runs.iter().find(|run| run["name"] == "run00.jsonl").unwrap();
-    assert_eq!(first["sensitivity"], json["detectable"]["mean"], "{first}");
+    assert_eq!(first["sensitivity"], json["verdict"]["detectable"]["mean"], "{first}");
     assert!(first["sensitivity"].as_f64().is_some_and(|factor| factor > 1.0), "{first}");
     for number in 0..38 {
         assert!(place.path(&format!("site/run{number:02}.html")).is_file(), "{number}");
