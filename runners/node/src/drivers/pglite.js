@@ -86,7 +86,7 @@ export default class PgLite extends Sql {
 
   bulkLoad(load) {
     const insert = (start, stop) =>
-      this.connection.query(this.insertText(load, stop - start), load.file.rows(start, stop).flat());
+      this.connection.query(this.blockText(load, stop - start), load.file.rows(start, stop).flat());
     return this.variant === "insert" ? this.insertRows(load) : this.inBlocks(load, 1000, insert);
   }
 

@@ -12,6 +12,7 @@ export class Sql {
 
   connection = null;
   #changes = 0;
+  #block = null;
 
   constructor(job) {
     const { variants } = this.constructor;
@@ -144,6 +145,14 @@ export class Sql {
     } catch (error) {
       throw this.failure(error);
     }
+  }
+
+  /** The INSERT of a block of rows, made once for all blocks of one length: the text for a thousand rows is long. */
+  blockText(load, rows) {
+    if (this.#block?.load !== load || this.#block.rows !== rows) {
+      this.#block = { load, rows, text: this.insertText(load, rows) };
+    }
+    return this.#block.text;
   }
 
   /** The INSERT of a number of rows with parameters. */

@@ -8,8 +8,6 @@ const { Client, types } = use("pg");
 
 export default class Pg extends PostgresSql {
   #names = new Map();
-  /** The text for a number of rows of a load. */
-  #block = { load: null, rows: 0, text: "" };
 
   async attach(database) {
     const { host, port, user, password } = this.job.server;
@@ -61,13 +59,8 @@ export default class Pg extends PostgresSql {
   }
 
   multirow(load, start, stop) {
-    const rows = stop - start;
-    if (this.#block.load !== load || this.#block.rows !== rows) {
-      const text = this.insertText(load, rows);
-      this.#block = { load, rows, text, name: this.nameOf(text) };
-    }
-    const { name, text } = this.#block;
-    return this.connection.query({ name, text, values: load.file.rows(start, stop).flat() });
+    const text = this.blockText(load, stop - start);
+    return this.connection.query({ name: this.nameOf(text), text, values: load.file.rows(start, stop).flat() });
   }
 
   /** A statement's name: the same for one text, on every connection and in every test. */
