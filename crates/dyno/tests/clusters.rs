@@ -14,6 +14,7 @@ use nix::unistd::{Pid, Uid};
 use serde_json::Value;
 
 use crate::common::{Place, processes_with, read_json, wait_for};
+use crate::servers::state;
 
 const SMALL: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet \
                      --clients 4 --only transfer -o run.jsonl";
@@ -127,12 +128,6 @@ fn a_dyno_that_is_killed_leaves_no_node() {
     place.assert_clean();
 }
 
-/// True if a process has stopped.
-fn is_stopped(process: &u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
-}
-
 #[test]
 fn a_dyno_that_is_killed_while_a_node_is_paused_leaves_no_node() {
     if !is_allowed() {
@@ -141,7 +136,9 @@ fn a_dyno_that_is_killed_while_a_node_is_paused_leaves_no_node() {
     let place = Place::new();
     let mut dyno =
         place.start("prove --with postgres-replica --faults pause --tries 1 --quiet -o found.json");
-    wait_for("a node that has stopped", 120, || servers(&place).iter().any(is_stopped));
+    wait_for("a node that has stopped", 120, || {
+        servers(&place).into_iter().any(|server| state(server) == Some('T'))
+    });
     let here = namespaces(&[std::process::id()]);
     let of_nodes: BTreeSet<String> = namespaces(&servers(&place)).difference(&here).cloned().collect();
     assert!(!of_nodes.is_empty());

@@ -220,7 +220,7 @@ fn forty_runs_of_three_machines_are_one_folder() {
         index.len()
     );
     assert!(index.contains("faster on 1 and slower on 1 of 3 machines"), "{index}");
-    // A run's sensitivity is that of its own table.
+    // The site lists the sensitivity that the run's table states.
     let json: Value =
         serde_json::from_str(&place.dyno("show run00.jsonl --format json").exits(0).stdout).unwrap();
     let runs = site["runs"].as_array().unwrap();

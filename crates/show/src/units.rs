@@ -53,7 +53,7 @@ pub fn ratio(ratio: f64) -> String {
     format!("{}×", significant(ratio))
 }
 
-/// What a factor above one adds: 18%, or "a factor of 2.27" where that is more than the whole again.
+/// The excess of a factor over one: 18%, or "a factor of 2.27" from two on.
 pub fn excess(factor: f64) -> String {
     if factor < 2.0 { percent(factor - 1.0) } else { format!("a factor of {}", significant(factor)) }
 }

@@ -14,8 +14,9 @@ fn cut_power(place: &Place, contender: &str) -> Option<Value> {
         eprintln!("not run: {why}");
         return None;
     }
-    // Where disks are slow, hardly anything may be committed before the cut; then the table says so.
-    assert!(!result.stdout.contains("DISPROVED"), "{}", result.stdout);
+    // Where disks are slow, hardly anything may be committed before the cut, and the table says so.
+    let is_kept = ["not disproved", "hardly tested"].iter().any(|promise| result.stdout.contains(promise));
+    assert!(is_kept && !result.stdout.contains("DISPROVED"), "{}", result.stdout);
     result.exits(0).prints("(control)");
     assert_eq!(servers(place), [0; 0]);
     place.assert_clean();

@@ -108,7 +108,7 @@ impl Drivers {
             if drivers.is_empty() {
                 continue;
             }
-            place.write("values.toml", &SELECTS.replace("CONTENDER", engine).replace("VALUES", values));
+            place.write("values.toml", &suite(engine, &format!("SELECT {values};")));
             let with = drivers.join(",");
             let arguments = format!("run ./values.toml --trust --trials 1 --quiet --with {engine},{with}");
             place.dyno(&arguments).exits(0).without_panic();
@@ -123,7 +123,7 @@ impl Drivers {
             if !self.contenders().contains(contender) {
                 return;
             }
-            place.write("steals.toml", &STEALS.replace("CONTENDER", contender));
+            place.write("steals.toml", &suite(contender, STEALS));
             let result = place.dyno("run ./steals.toml --trust --trials 1 --quiet").without_panic();
             assert!(result.code != Some(0), "{}", result.stdout);
             let trials = place.run_file()["trials"].to_string();
@@ -170,36 +170,27 @@ const VALUES: &[(&str, &str)] = &[
          CAST(1.5 AS DECIMAL(5, 2)), TIME '10:00:00', 9007199254740993, 1.5e0, NULL",
     ),
 ];
-const SELECTS: &str = r#"
-name = "values"
-title = "Values"
+
+/// A suite of one test, with these statements.
+fn suite(contender: &str, statements: &str) -> String {
+    STATEMENTS.replace("CONTENDER", contender).replace("STATEMENTS", statements)
+}
+
+const STATEMENTS: &str = r#"
+name = "statements"
+title = "Statements"
 story = "None."
 contenders = ["CONTENDER"]
 
 [[test]]
 id = "1"
-title = "SELECT"
+title = "Statements"
 shows = "Nothing."
 model = "statements"
 statements = """
-SELECT VALUES;
+STATEMENTS
 """
 "#;
 
 /// A request that a server might make unprompted: some drivers would themselves send any file.
-const STEALS: &str = r#"
-name = "steals"
-title = "A file of the client's"
-story = "None."
-contenders = ["CONTENDER"]
-
-[[test]]
-id = "1"
-title = "LOAD DATA"
-shows = "Nothing."
-model = "statements"
-statements = """
-CREATE TABLE t(a TEXT);
-LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;
-"""
-"#;
+const STEALS: &str = "CREATE TABLE t(a TEXT);\nLOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE t;";

@@ -324,7 +324,7 @@ fn a_pool_keeps_its_servers_and_replaces_dead_ones() {
 }
 
 /// The state of a process, as the kernel's letter for it.
-fn state(process: u32) -> Option<char> {
+pub fn state(process: u32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }

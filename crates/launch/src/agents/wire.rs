@@ -151,9 +151,9 @@ impl AgentHello<Value> {
 /// Reads a line, in which a launcher may have put something before the JSON, as `srun -l` puts `0: `. None where it is
 /// something else, such as a greeting of the host.
 pub fn read_line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
-    // What stands before may have braces, too.
-    let begins = (0..line.len()).filter(|&place| line[place] == b'{').take(BRACES);
-    begins.into_iter().find_map(|from| serde_json::from_slice(&line[from..]).ok())
+    // The launcher's own text may have braces, too.
+    let mut begins = (0..line.len()).filter(|&place| line[place] == b'{').take(BRACES);
+    begins.find_map(|from| serde_json::from_slice(&line[from..]).ok())
 }
 
 /// The number of braces at which the JSON of a line may begin.

@@ -214,7 +214,7 @@ impl Session<'_> {
             placement: &placement,
             interrupts: self.interrupts,
         };
-        // What fails once keeps nothing from the rest.
+        // dyno goes on after one failure: the other tries may succeed.
         let mut failures: Vec<Error> = Vec::new();
         if !subject.is_control {
             self.progress(contender, "how late reads at other nodes are");
