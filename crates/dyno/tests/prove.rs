@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::common::{Place, is_thorough, processes_with, wait_for};
+use crate::common::{Place, catches, is_thorough, processes_with, wait_for};
 
 /// The reason that no disk can be recorded here; found without dyno's help, so that dyno cannot excuse itself.
 fn forbidden() -> Option<String> {
@@ -450,8 +450,9 @@ fn an_interrupt_and_a_full_disk_leave_nothing() {
         return;
     }
     let place = Place::new();
-    for after in [50, 400, 1500] {
+    for after in [0, 50, 400, 1500] {
         let mut dyno = place.start("prove --with sqlite:wal,postgres --commits 500 --cuts 500 --quiet");
+        wait_for("it to catch the signal", 60, || catches(dyno.id(), Signal::SIGINT));
         thread::sleep(Duration::from_millis(after));
         kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGINT).unwrap();
         assert_eq!(dyno.wait().unwrap().code(), Some(130), "after {after} ms");

@@ -71,6 +71,8 @@ impl TrafficCounter<'_> {
         let (tests, parts) = split(&job, &self.scratch.inputs().join("traffic"))?;
         job.tests = tests;
         self.conduct.serve(contender, &mut job, served, self.servers)?;
+        // A question of dyno's between two tests would be counted with one of them.
+        job.database_bytes.clear();
         let trial = self.conduct.run_tidily(contender, &job, Some(served), |_| {})?;
         trial.left.iter().for_each(|left| observer.warn(left));
         let is_mix = |id: &str| {

@@ -349,6 +349,13 @@ pub fn wait_for(what: &str, seconds: u64, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Returns true if a process has a handler for a signal: one that is sent before that ends it without a word.
+pub fn catches(process: u32, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (signal as u32 - 1)) != 0
+}
+
 /// The other processes whose command line holds `text`.
 pub fn processes_with(text: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();

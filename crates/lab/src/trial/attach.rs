@@ -25,7 +25,7 @@ impl TrialOptions {
         Ok(served)
     }
 
-    /// Has a job work on a server, whose version is asked for, by the contender's own driver, the first time.
+    /// Has a job work on a server. The contender's own driver asks one at a URL for its version, the first time.
     ///
     /// # Errors
     /// The server cannot be reached, or is not the engine's own.
@@ -37,7 +37,9 @@ impl TrialOptions {
         servers: &mut Servers,
     ) -> Result<()> {
         let version = self.serve_version(contender, job, served, servers.version(contender).cloned())?;
-        servers.take_version(contender, version);
+        if contender.url.is_some() {
+            servers.take_version(contender, version);
+        }
         Ok(())
     }
 

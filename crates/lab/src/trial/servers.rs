@@ -3,7 +3,7 @@
 
 mod stores;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use dyno_engine::{Contender, Protocol, ScratchServer};
 use dyno_launch::Interrupts;
+use dyno_protocol::Build;
 use dyno_record::{Neutralised, Placement, Sharing, Suspect};
 use dyno_wire::{Inspector, WireProtocol};
 
@@ -68,10 +69,10 @@ pub struct Servers {
     neutral_pools: BTreeMap<Suspect, ServerPool>,
     /// The folder in memory for data of these, which goes after their servers.
     memory: Option<Scratch>,
-    /// By the contender's label: looking for one asks programs for their version.
-    installations: BTreeMap<String, Installation>,
+    /// By engine and build: looking for one asks programs for their version.
+    installations: HashMap<(String, Build), Installation>,
     scratch: String,
-    /// The versions of servers, by the contender's label: its runner was asked once.
+    /// The versions of servers at URLs, by the contender's label: its runner was asked once.
     versions: BTreeMap<String, String>,
     place: PathBuf,
     /// The CPUs and priority of servers.
@@ -93,7 +94,7 @@ impl Servers {
             mounted: None,
             neutral_pools: BTreeMap::new(),
             memory: None,
-            installations: BTreeMap::new(),
+            installations: HashMap::new(),
             scratch: scratch_name(),
             versions: BTreeMap::new(),
             place,
@@ -210,19 +211,22 @@ impl Servers {
         Ok(Some(cluster.connection(&self.scratch)))
     }
 
-    /// The version of a contender's server, where it was asked for it.
+    /// The version of a contender's server: that of the program which dyno starts, or what a server at a URL answered.
     pub(super) fn version(&self, contender: &Contender) -> Option<&String> {
-        self.versions.get(&contender.label)
+        match contender.url {
+            Some(_) => self.versions.get(&contender.label),
+            None => self.installations.get(&program_of(contender)).map(|installation| &installation.version),
+        }
     }
 
-    /// Takes the version of a contender's server.
+    /// Takes the version of a contender's server at a URL.
     pub(super) fn take_version(&mut self, contender: &Contender, version: String) {
         self.versions.insert(contender.label.clone(), version);
     }
 
     /// The program of a contender's server, where dyno has looked for one.
     pub fn program(&self, contender: &Contender) -> Option<&Path> {
-        self.installations.get(&contender.label).map(|installation| &*installation.server)
+        self.installations.get(&program_of(contender)).map(|installation| &*installation.server)
     }
 
     /// A server of a contender for one use, outside the pool.
@@ -247,14 +251,15 @@ impl Servers {
     }
 
     fn installation(&mut self, contender: &Contender) -> Result<&Installation> {
-        if !self.installations.contains_key(&contender.label) {
+        let program = program_of(contender);
+        if !self.installations.contains_key(&program) {
             let found = {
                 let engine = contender.engine.server().context("the engine is no server")?;
                 Installation::find(&engine, &contender.build)?
             };
-            self.installations.insert(contender.label.clone(), found);
+            self.installations.insert(program.clone(), found);
         }
-        Ok(&self.installations[&contender.label])
+        Ok(&self.installations[&program])
     }
 
     /// The way in which a contender's private server ended, if it has, with the end of its log: a runner that lost its
@@ -263,7 +268,7 @@ impl Servers {
         if contender.engine.store().is_some() {
             return self.store_death(contender);
         }
-        let installation = self.installations.get(&contender.label)?;
+        let installation = self.installations.get(&program_of(contender))?;
         let pool = match (&contender.neutralised, contender.file_system) {
             (Some(how), _) => self.neutral_pools.get_mut(&how.suspect())?,
             (None, None) => &mut self.pool,
@@ -271,4 +276,9 @@ impl Servers {
         };
         pool.death(installation, &contender.settings, contender.cluster)
     }
+}
+
+/// The engine and the build whose program a contender's server is.
+fn program_of(contender: &Contender) -> (String, Build) {
+    (contender.engine.name.clone(), contender.build.clone())
 }

@@ -1,5 +1,7 @@
 //! Everything on one screen: at most 60 lines of 100 columns. A narrower terminal has more lines.
 
+use std::collections::HashSet;
+
 use dyno_show::{WIDTH, cut, width, wrapped};
 use textwrap::WordSeparator;
 use textwrap::wrap_algorithms::wrap_first_fit;
@@ -146,8 +148,13 @@ fn cells(engine: &EngineItem) -> [String; 4] {
 }
 
 /// The missing drivers of an engine, each with the command that installs it. Where nothing of the engine is here, its name stands
-/// for all of them, with the command of the first: the others are of no use before that.
-fn missing_of(engine: &EngineItem) -> Vec<(String, String)> {
+/// for all of them, with the command of the first: the others are of no use before that. A driver that no engine has goes by its
+/// name alone: one command installs it for all of them.
+fn missing_of(engine: &EngineItem, here: &HashSet<&str>) -> Vec<(String, String)> {
+    let label = |driver: &DriverItem| match driver.contender == format!("{}/{}", engine.name, driver.driver) {
+        true if !here.contains(&*driver.driver) => driver.driver.clone(),
+        _ => driver.contender.clone(),
+    };
     let named = |driver: &DriverItem, name: &str| {
         let command = driver.command.clone().unwrap_or_else(|| format!("dyno list {}", engine.name));
         (command, name.to_owned())
@@ -157,15 +164,18 @@ fn missing_of(engine: &EngineItem) -> Vec<(String, String)> {
         Some(first) if engine.drivers.iter().all(|driver| driver.version.is_none()) => {
             vec![named(first, &engine.name)]
         }
-        _ => missing.map(|driver| named(driver, &driver.contender)).collect(),
+        _ => missing.map(|driver| named(driver, &label(driver))).collect(),
     }
 }
 
 /// The missing drivers, grouped by the command that installs what they lack.
 fn missing(engines: &[&EngineItem]) -> Vec<String> {
+    let drivers = engines.iter().flat_map(|engine| &engine.drivers);
+    let here = drivers.filter(|driver| driver.version.is_some()).map(|driver| &*driver.driver).collect();
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for (command, label) in engines.iter().flat_map(|engine| missing_of(engine)) {
+    for (command, label) in engines.iter().flat_map(|engine| missing_of(engine, &here)) {
         match groups.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, labels)) if labels.contains(&label) => {}
             Some((_, labels)) => labels.push(label),
             None => groups.push((command, vec![label])),
         }

@@ -63,6 +63,7 @@ fn check_folders(arguments: &ProveArgs) -> Result<()> {
 
 /// Proves each contender.
 pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
+    let interrupts = Interrupts::listen()?;
     let registry = registry(&Home::find()?)?;
     let named = |lists: &[String]| -> Result<Vec<Contender>> {
         let names = lists.iter().flat_map(|list| split_list(list));
@@ -79,7 +80,6 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let importers = named(&arguments.import).input()?;
     check_outputs(arguments).input()?;
     check_folders(arguments).input()?;
-    let interrupts = Interrupts::listen()?;
     let proved = match are_clusters {
         true => clusters::execute(arguments, &registry, &contenders, &interrupts),
         false => prove_all(arguments, &registry, &contenders, &importers, &interrupts),

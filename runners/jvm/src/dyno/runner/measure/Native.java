@@ -63,7 +63,7 @@ public final class Native {
 
     private static final class Kernel {
         static {
-            com.sun.jna.Native.register(Kernel.class, "c");
+            com.sun.jna.Native.register(Kernel.class, NativeLibrary.getProcess());
         }
 
         static native int prctl(int option, long first, long second, long third, long fourth);
