@@ -248,7 +248,7 @@ pub struct DoctorArgs {
 /// The subcommands of `dyno engines`.
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
-    /// Fetch and unpack a version for this user alone, such as postgres@18
+    /// Fetch and unpack a version of PostgreSQL for this user alone, such as postgres@18
     #[command(before_help = examples::INSTALL)]
     Install {
         /// The engine and its version; contenders then use this name

@@ -138,7 +138,10 @@ fn a_name_mistyped_gets_the_nearest() {
         ("run speedtest --with sqlite,per_comit=10 --quiet", "did you mean per_commit?"),
         ("run speedtest --with sqlite --baseline sqlite:wall", "did you mean wal?"),
         ("list sqlight", "there is no engine and no suite 'sqlight'; did you mean sqlite?"),
+        ("list sqlite:wal", "is a contender, and dyno lists engines and suites: `dyno list sqlite`"),
         ("conformance sqlight", "did you mean sqlite?"),
+        ("engines install foo", "it installs versions of PostgreSQL, such as postgres@18"),
+        ("engines install mysql@9", "scripts/install-mysql.sh"),
         ("shwo", "'show'"),
         ("run speedtest --wiht sqlite", "'--with'"),
     ] {

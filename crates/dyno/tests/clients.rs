@@ -399,14 +399,19 @@ fn what_cannot_be_done_is_reported_before_anything_starts() {
     };
     refused("bank --clients 0 --with sqlite", "parameter clients is 0; the least allowed is 1");
     refused("bank --rate 1e9 --with sqlite", "take a lower rate");
-    refused("bank --rate 100 --think 1s --with sqlite", "use only one of them");
+    refused("bank --rate 100 --think 1s --with sqlite", "'--think <THINK>'");
+    refused("bank --set rate=100 --think 1s --with sqlite", "use only one of them");
+    refused("bank --sessions 5 --with sqlite", "needs a `rate`, as of --rate 100");
     refused("bank --clients 1,2 --n 3,4 --with sqlite", "take the one that yours has");
     refused("speedtest --clients 3 --with sqlite", "no parameter 'clients'");
     refused("bank --with lmdb", "LMDB has no SQL, and its mixes say nothing for stores of keys and values");
     refused("bank --sustain p99<10ms --with sqlite", "write what must hold as p99<=10ms");
     refused("bank --sustain p99<=10 --with sqlite", "10 has no unit: write 10ms or 10s");
-    refused("bank --sustain p99<=10ms --rate 100 --with sqlite", "use only one of them");
-    refused("bank --sustain p99<=10ms --think 1s --with sqlite", "use only one of them");
+    for (option, setting) in [("--rate 100", "rate=100"), ("--think 1s", "think=1")] {
+        refused(&format!("bank --sustain p99<=10ms {option} --with sqlite"), "'--sustain <TARGET>'");
+        refused(&format!("bank --sustain p99<=10ms --set {setting} --with sqlite"), "use only one of them");
+    }
+    refused("bank --sustain p99<=10ms --sessions 5 --with sqlite", "'--sustain <TARGET>'");
     refused("bank --sustain p99<=10ms --no-warm-up --with sqlite", "how much a contender does at most");
     place.dyno("calibrate bank --sustain p99<=10ms").exits(2).says("take a run without it");
     refused("speedtest --sustain p99<=10ms --with sqlite", "speedtest has none");

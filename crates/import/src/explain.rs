@@ -116,8 +116,12 @@ fn explained(column: &Column, evidence: Option<&Evidence>, nulls: &[String]) -> 
 pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
     let evidence = evidence.map(|found| Evidence { line: file_and_line(found.line).1, ..found.clone() });
     let Some(Evidence { line, value }) = evidence.filter(|_| column.inferred) else {
-        return if column.inferred { "no value was seen" } else { "as you asked, or as the table has it" }
-            .to_owned();
+        return if column.inferred {
+            "no value was seen"
+        } else {
+            "as --types, the table or a Parquet file states it"
+        }
+        .to_owned();
     };
     let value = value.escape_debug();
     match column.kind {

@@ -6,5 +6,5 @@ place=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
-javac -J-XX:-UsePerfData --release 17 -encoding UTF-8 -proc:none -cp "$place/classes:$place/lib/*" -d "$classes" $(find . -name '*.java')
-"$place/bin/java" -XX:-UsePerfData -cp "$classes:$place/classes:$place/lib/*" dyno.runner.Tests
+javac -J-XX:-UsePerfData --release 17 -encoding UTF-8 -proc:none -cp "$place/runner.jar:$place/lib/*" -d "$classes" $(find . -name '*.java')
+"$place/bin/java" -XX:-UsePerfData -cp "$classes:$place/runner.jar:$place/lib/*" dyno.runner.Tests

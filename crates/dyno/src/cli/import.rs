@@ -12,8 +12,9 @@ use super::values::size;
 #[command(group(ArgGroup::new("existing").args(["append", "replace"])))]
 #[command(group(ArgGroup::new("names").args(["header", "no_header"])))]
 pub struct ImportArgs {
-    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; - for standard
-    /// input; * and ? stand for letters of names, where no shell has expanded them. The rows of several files go into one table, in this order; each file has the columns of the first
+    /// The file: CSV, TSV, another delimited text or JSON Lines, plain or compressed by gzip or zstd; Parquet; - for
+    /// standard input; * and ? stand for letters of names, where no shell has expanded them. The rows of several files go
+    /// into one table, in this order; each file has the columns of the first
     #[arg(required_unless_present = "clean_up", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The database: the path of a SQLite file, or postgres://, mariadb:// or mysql://user@host/database.
@@ -71,13 +72,13 @@ pub struct ImportArgs {
     /// Treat quotes as ordinary characters
     #[arg(long, conflicts_with = "quote")]
     pub no_quotes: bool,
-    /// The character that begins a comment line
+    /// The character that begins a comment line [default: none]
     #[arg(long, value_name = "CHARACTER", value_parser = mark)]
     pub comment: Option<u8>,
     /// Leave out this many lines at the beginning of the file
     #[arg(long, value_name = "LINES", default_value_t = 0)]
     pub skip: u64,
-    /// A text that means NULL; you may give several. In columns of numbers an empty field is always NULL
+    /// A text that means NULL; you may give several [default: none]. In columns of numbers an empty field is always NULL
     #[arg(long = "null", value_name = "TEXT")]
     pub nulls: Vec<String>,
     /// A text that means NULL in one column alone; you may give several
@@ -98,7 +99,8 @@ pub struct ImportArgs {
     /// The file for rejected rows and their reasons [default: TABLE.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// The most bad rows to leave out; if there is one more, dyno loads nothing
+    /// The most bad rows to leave out; if there is one more, dyno loads nothing [default: any number, but
+    /// not all rows]
     #[arg(long, value_name = "ROWS")]
     pub max_rejects: Option<u64>,
     /// Seconds to wait for other programs that have the database or the table locked [default: 5 for SQLite; for a

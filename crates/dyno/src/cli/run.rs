@@ -56,25 +56,28 @@ pub struct RunArgs {
     /// Stop when every interval is within this share of its median: 5%, which is also 5 or 0.05
     #[arg(long, default_value = "5%", value_parser = share, help_heading = LONG)]
     pub target: f64,
-    /// Multiply the suite's row counts and ranges; short for --set scale=K
+    /// Multiply the suite's row counts and ranges by this number, as 0.1 or 2; short for --set scale=K [default: the
+    /// suite's own, which `dyno list SUITE` shows, as for all of these numbers]
     #[arg(long, value_name = "K", help_heading = SIZE)]
     pub scale: Option<String>,
-    /// The number of rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M
+    /// The number of rows; short for --set rows=N. K, M and G stand for 10³, 10⁶ and 10⁹, as in 10M [default: the
+    /// suite's own]
     #[arg(long, value_name = "N", help_heading = SIZE)]
     pub rows: Option<String>,
     /// Import this file instead of the one that the suite makes; it has the same columns and no header
     #[arg(long, value_name = "FILE", help_heading = SIZE)]
     pub file: Option<PathBuf>,
     /// The number of pairs; short for --set n=N. With several, as 5000,50000, dyno runs each size and shows how
-    /// the engines scale
+    /// the engines scale [default: the suite's own]
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = SIZE)]
     pub n: Vec<String>,
     /// The number of clients that work at once, in suites with many; short for --set clients=N. With several, as
-    /// 1,8,32, dyno runs each number and shows how the engines scale
+    /// 1,8,32, dyno runs each number and shows how the engines scale [default: the suite's own]
     #[arg(long, value_name = "N", value_delimiter = ',', help_heading = LOAD)]
     pub clients: Vec<String>,
     /// The number of operations that arrive in a second, for all clients together, whether or not the database keeps
-    /// up; or a rate that changes: '0s 100, 30s 1000'. Short for --set rate=N
+    /// up; or a rate that changes: '0s 100, 30s 1000'. Short for --set rate=N [default: each client begins an operation
+    /// as soon as it is free]
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub rate: Option<String>,
     /// Make each client a separate process, as where several programs share a database file; without this, clients are
@@ -82,33 +85,35 @@ pub struct RunArgs {
     #[arg(long, help_heading = LOAD)]
     pub processes: bool,
     /// Make each cluster of this many nodes, each a private server on this machine: 3. Short for the setting nodes=N
-    /// with every contender that is a cluster
+    /// with every contender that is a cluster [default: 3]
     #[arg(long, value_name = "N", help_heading = LOAD)]
     pub nodes: Option<u32>,
     /// Make each round trip between two nodes of a cluster longer by this time: 1ms. Short for the setting
-    /// node_delay=TIME with every contender that is a cluster
+    /// node_delay=TIME with every contender that is a cluster [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LOAD)]
     pub node_delay: Option<String>,
     /// Find the highest rate of operations at which this target still holds: p99<=10ms means that 99 % of them are done
     /// within 10 ms of their arrival
     #[arg(long, value_name = "TARGET", value_parser = target, help_heading = LOAD)]
+    #[arg(conflicts_with_all = ["rate", "think", "sessions"])]
     pub sustain: Option<Target>,
     /// The mean time that each client waits before it begins the next operation: 100ms; short for --set think=SECONDS
-    #[arg(long, value_parser = duration, help_heading = LOAD)]
+    /// [default: 0]
+    #[arg(long, value_parser = duration, conflicts_with = "rate", help_heading = LOAD)]
     pub think: Option<Duration>,
     /// Let operations arrive in sessions of N: each session connects, does N operations one after another and leaves.
     /// --rate still counts operations: with --rate 1000 --sessions 5, 200 sessions arrive in a second. Short for --set
-    /// sessions=N
+    /// sessions=N [default: clients stay connected]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LOAD)]
     pub sessions: Option<u32>,
     /// Make each round trip between a client and its server longer by this time, half of it each way: 1ms. With
-    /// several, as 0,0.2ms,1ms,5ms,40ms, dyno runs each delay and shows how the contenders bear it
+    /// several, as 0,0.2ms,1ms,5ms,40ms, dyno runs each delay and shows how the contenders bear it [default: 0]
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = delay, help_heading = LOAD)]
     pub delay: Vec<Duration>,
-    /// The time for which to measure the clients: 10s, 2m; short for --set duration=SECONDS
+    /// The time for which to measure the clients: 10s, 2m; short for --set duration=SECONDS [default: the suite's own]
     #[arg(long, value_parser = duration, help_heading = LOAD)]
     pub duration: Option<Duration>,
-    /// Set a parameter of the suite: name=value
+    /// Set a parameter of the suite: name=value. `dyno list SUITE` shows the names
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = SIZE)]
     pub set: Vec<String>,
     /// The seed of the order of trials and of the statistics; the data have their own, --set seed=N [default: a random
@@ -119,7 +124,8 @@ pub struct RunArgs {
     /// suite states a size
     #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
     pub cache: Option<Caches>,
-    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB
+    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB [default: no
+    /// limit]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
     /// After the measured trials, run three more that time each single operation of key-value tests
@@ -217,7 +223,8 @@ pub struct PlaceArgs {
     /// URL, and print its place
     #[arg(long)]
     pub keep: bool,
-    /// While dyno measures a mix, print a line to standard error at this interval: its rates, p99 and failures
+    /// While dyno measures a mix, print a line to standard error at this interval, as 5s: its rates, p99 and failures
+    /// [default: no such lines]
     #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "quiet")]
     pub progress: Option<Duration>,
     /// Show no progress

@@ -2,14 +2,9 @@
 //! skipped.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::process::Stdio;
-
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use super::servers::{Server, printed, program};
-use crate::common::{Place, Result, wait_for};
+use crate::common::{Place, Result};
 
 /// A server with a folder of files.
 pub struct Case {
@@ -194,109 +189,6 @@ fn rows_that_a_trigger_of_postgres_leaves_out_are_not_counted() {
     case.place.write("tr.csv", "a,b\n1,x\n2,y\n3,z\n");
     let result = case.import("tr.csv --append").exits(0);
     result.prints("2 rows into table tr").prints("1 row of the file is not in the table");
-}
-
-#[test]
-fn an_import_that_waits_for_a_lock_of_postgres_names_the_holder_and_heeds_signals() {
-    let Some(case) = Case::of("postgres") else { return };
-    case.sql("CREATE TABLE lk (id INTEGER, n TEXT)");
-    case.place.write("lk.csv", "id,n\n1,a\n");
-    let mut holder = program(&case.server.url);
-    holder.stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut holder = holder.spawn().unwrap();
-    let mut input = holder.stdin.take().unwrap();
-    writeln!(input, "BEGIN; LOCK TABLE lk;").unwrap();
-    let locks = |condition: &str| {
-        case.sql(&format!("SELECT count(*) FROM pg_locks WHERE relation = 'lk'::regclass AND {condition}"))
-    };
-    wait_for("the lock", 60, || locks("granted AND mode = 'AccessExclusiveLock'") == "1");
-    let process = case.sql("SELECT pid FROM pg_locks WHERE relation = 'lk'::regclass AND granted");
-    for how in ["--append", "--replace", "--append --on-conflict skip --key id"] {
-        let locked = case.import(&format!("lk.csv {how} --header --wait 1")).exits(4);
-        locked
-            .says(&format!("dyno: the table lk is locked by process {process} of "))
-            .says(" (psql): dyno waited 1 s for it, and --wait SECONDS waits longer; nothing was loaded");
-    }
-    let mut command = case.place.command();
-    command.args(["import", "lk.csv", "--append", "--header", "--into", &case.server.url]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("an import that waits", 60, || locks("NOT granted") == "1");
-    // It reports the lock once, though no terminal shows it.
-    let mut reported = [0; 40];
-    child.stderr.as_mut().unwrap().read_exact(&mut reported).unwrap();
-    assert!(String::from_utf8_lossy(&reported).starts_with("dyno: the table lk is locked by process"));
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
-    wait_for("the end of the import", 60, || child.try_wait().unwrap().is_some());
-    let result = Result::from(child.wait_with_output().unwrap()).without_panic();
-    // The lock is held until here.
-    drop(input);
-    holder.wait().unwrap();
-    result.exits(143).says("nothing was loaded");
-    assert_eq!(case.sql("SELECT count(*) FROM lk"), "0");
-}
-
-/// A row's lock is seen by its holder; of a table's, MariaDB names no holder unless performance_schema is on, so those are
-/// named that may have it.
-#[test]
-fn a_lock_of_mariadb_or_mysql_is_reported_with_the_connections_that_have_or_may_have_it() {
-    for engine in ["mariadb", "mysql"] {
-        let Some(case) = Case::of(engine) else { continue };
-        case.sql("CREATE TABLE lk (id INTEGER PRIMARY KEY, n VARCHAR(9))");
-        case.place.write("lk.csv", "id,n\n1,a\n");
-        let mut holder = program(&case.server.url);
-        let mut holder = holder.arg("-n").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut input = holder.stdin.take().unwrap();
-        writeln!(input, "BEGIN; INSERT INTO lk VALUES (1, 'b'); SELECT 1;").unwrap();
-        holder.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        let open = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx";
-        let connection = format!("connection {} of ", case.sql(open));
-        for how in ["--append", "--replace"] {
-            let locked = case.import(&format!("lk.csv {how} --header --wait 1")).exits(4);
-            locked.says("dyno: the table lk is locked by ").says(&connection);
-        }
-        drop(input);
-        holder.wait().unwrap();
-        assert_eq!(case.sql("SELECT count(*) FROM lk"), "0", "{engine}");
-        assert_eq!(case.sql("SHOW TABLES"), "lk", "{engine}");
-    }
-}
-
-#[test]
-fn an_import_that_waits_for_a_lock_of_mariadb_or_mysql_ends_in_time_and_heeds_signals() {
-    for engine in ["mariadb", "mysql"] {
-        let Some(case) = Case::of(engine) else { continue };
-        case.sql("CREATE TABLE lk (id INTEGER, n VARCHAR(9)); INSERT INTO lk VALUES (0, 'old')");
-        case.place.write("lk.csv", "id,n\n1,a\n");
-        let mut holder = program(&case.server.url);
-        let mut holder = holder.arg("-n").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut input = holder.stdin.take().unwrap();
-        writeln!(input, "LOCK TABLES lk WRITE; SELECT 1;").unwrap();
-        holder.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        let waiting =
-            "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'";
-        let ways = ["--append", "--append --on-conflict skip --key id", "--replace"];
-        for how in ways {
-            let locked = case.import(&format!("lk.csv {how} --header --wait 1")).exits(4);
-            locked.says("dyno: the table lk is locked").says(": dyno waited 1 s for it, and --wait SECONDS");
-        }
-        let results = ways.map(|how| {
-            let mut command = case.place.command();
-            command.args(["import", "lk.csv", "--header", "--into", &case.server.url]).args(how.split(' '));
-            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-            wait_for("an import that waits", 60, || case.sql(waiting) == "1");
-            kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
-            wait_for("the end of the import", 60, || child.try_wait().unwrap().is_some());
-            Result::from(child.wait_with_output().unwrap()).without_panic()
-        });
-        // The lock is held until here.
-        drop(input);
-        holder.wait().unwrap();
-        for result in results {
-            result.exits(143).says("nothing was loaded");
-        }
-        assert_eq!(case.sql("SELECT id, n FROM lk"), "0|old", "{engine}");
-        assert_eq!(case.sql("SHOW TABLES"), "lk", "{engine}");
-    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod chosen;
 mod exact;
 mod fifos;
 mod hostile;
+mod locks;
 mod lossless;
 mod names;
 mod parquet;

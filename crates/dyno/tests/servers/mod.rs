@@ -18,7 +18,7 @@ use std::time::Instant;
 use dyno_engine::{Home, Registry};
 use dyno_lab::placement;
 use dyno_lab::scratch::Scratch;
-use dyno_lab::server::{PrivateServer, ServerPool, install, installed};
+use dyno_lab::server::{Installable, PrivateServer, ServerPool, installed};
 use dyno_launch::Interrupts;
 use dyno_protocol::Build;
 use nix::sys::signal::{Signal, kill};
@@ -387,12 +387,13 @@ fn a_signal_ends_an_installation_and_leaves_nothing() {
 fn a_newer_postgresql_is_installed_without_root() {
     let engines = open_folder();
     let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
-    let installation = install("postgres@18", engines.path(), &servers, &Interrupts::default()).unwrap();
+    let installable = Installable::parse("postgres@18", &servers).unwrap();
+    let installation = installable.install(engines.path(), &Interrupts::default()).unwrap();
     assert!(installation.version.starts_with("18."), "{installation:?}");
     let names: Vec<_> = fs::read_dir(engines.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["postgres@18"]);
     assert_eq!(
-        install("postgres@18", engines.path(), &servers, &Interrupts::default()).unwrap(),
+        installable.install(engines.path(), &Interrupts::default()).unwrap(),
         installation,
         "it was not left as it is"
     );

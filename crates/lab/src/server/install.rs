@@ -26,44 +26,62 @@ use crate::scratch::Scratch;
 /// The time limit for a program, whose download may be slow.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Installs a version of an engine, as `postgres@18` (the newest of 18) or `postgres@18.1`, within a
-/// folder of installations, where it gets a folder of that name. One that is there is left as it is.
-///
-/// # Errors
-/// The engine is not to be had this way, Maven or a program to unpack with is missing, there is no
-/// such version for this machine, each with what to do; or a signal came.
-pub fn install(
-    name: &str,
-    engines: &Path,
-    servers: &[ServerEngine],
-    interrupts: &Interrupts,
-) -> Result<Installation> {
-    let place = engines.join(name);
-    let (engine, version) = name.split_once('@').with_context(|| wanted(name))?;
-    let engine = servers.iter().find(|known| known.name == engine).with_context(|| wanted(name))?;
-    let start = engine.start.as_ref().with_context(|| wanted(name))?;
-    if place.is_dir() {
-        return Installation::find(engine, &Build::Path(place));
+/// A version of an engine that dyno can install.
+#[derive(Debug)]
+pub struct Installable<'a> {
+    /// What was asked for, as `postgres@18`.
+    name: &'a str,
+    engine: &'a ServerEngine,
+    /// The Maven package of its binaries.
+    package: &'a str,
+    /// The versions that will do, as Maven writes them.
+    range: String,
+}
+
+impl<'a> Installable<'a> {
+    /// The version that a name asks for: `postgres@18` (the newest of 18) or `postgres@18.1`.
+    ///
+    /// # Errors
+    /// The engine is not to be had this way, with what to do.
+    pub fn parse(name: &'a str, servers: &'a [ServerEngine]) -> Result<Installable<'a>> {
+        let (engine, version) = name.split_once('@').with_context(|| wanted(name))?;
+        let engine = servers.iter().find(|known| known.name == engine).with_context(|| wanted(name))?;
+        let start = engine.start.as_ref().with_context(|| wanted(name))?;
+        let source = needs::of(&start.programs[0]).map(|need| need.source()).unwrap_or_default();
+        let advice = || format!("{}: {}", wanted(name), start.advice.replace("{source}", &source));
+        let package = start.package.as_deref().with_context(advice)?;
+        let range = range(version).with_context(|| wanted(name))?;
+        Ok(Installable { name, engine, package, range })
     }
-    let source = needs::of(&start.programs[0]).map(|need| need.source()).unwrap_or_default();
-    let advice = || format!("{}: {}", wanted(name), start.advice.replace("{source}", &source));
-    let package = start.package.as_ref().with_context(advice)?;
-    let range = range(version).with_context(|| wanted(name))?;
-    let make = || format!("cannot make a folder in {}", engines.display());
-    fs::create_dir_all(engines).with_context(make)?;
-    let scratch = Scratch::create_or(engines, "XDG_DATA_HOME names another folder").with_context(make)?;
-    let work = scratch.trial()?;
-    let programs = Programs { work: work.path(), interrupts };
-    let package = programs.fetch(package, &range).with_context(|| format!("cannot fetch {name}"))?;
-    let new = work.path().join("new");
-    fs::create_dir(&new)?;
-    programs
-        .run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
-        .with_context(|| format!("cannot unpack the package, which takes {}", xz()))?;
-    // Before it gets its name, it has shown that it runs here.
-    Installation::find(engine, &Build::Path(new.clone()))?;
-    fs::rename(&new, &place).with_context(|| format!("cannot make {}", place.display()))?;
-    Installation::find(engine, &Build::Path(place))
+
+    /// Installs it within a folder of installations, where it gets a folder of its name. One that is there is left as it
+    /// is.
+    ///
+    /// # Errors
+    /// Maven or a program to unpack with is missing, or there is no such version for this machine, each with what to do;
+    /// or a signal came.
+    pub fn install(&self, engines: &Path, interrupts: &Interrupts) -> Result<Installation> {
+        let place = engines.join(self.name);
+        if place.is_dir() {
+            return Installation::find(self.engine, &Build::Path(place));
+        }
+        let make = || format!("cannot make a folder in {}", engines.display());
+        fs::create_dir_all(engines).with_context(make)?;
+        let scratch = Scratch::create_or(engines, "XDG_DATA_HOME names another folder").with_context(make)?;
+        let work = scratch.trial()?;
+        let programs = Programs { work: work.path(), interrupts };
+        let package = programs.fetch(self.package, &self.range);
+        let package = package.with_context(|| format!("cannot fetch {}", self.name))?;
+        let new = work.path().join("new");
+        fs::create_dir(&new)?;
+        programs
+            .run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
+            .with_context(|| format!("cannot unpack the package, which takes {}", xz()))?;
+        // Before it gets its name, it has shown that it runs here.
+        Installation::find(self.engine, &Build::Path(new.clone()))?;
+        fs::rename(&new, &place).with_context(|| format!("cannot make {}", place.display()))?;
+        Installation::find(self.engine, &Build::Path(place))
+    }
 }
 
 fn wanted(name: &str) -> String {
@@ -179,14 +197,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_installed_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
         let servers = Registry::load(&Home::find().unwrap()).unwrap().servers();
-        let message =
-            |name| install(name, folder.path(), &servers, &Interrupts::default()).unwrap_err().to_string();
+        let message = |name| Installable::parse(name, &servers).unwrap_err().to_string();
         assert!(message("mysql@9").contains("scripts/install-mysql.sh"));
         for name in ["postgres", "postgres@new", "sqlite@3", "mariadb@11"] {
             assert!(message(name).contains("postgres@18"), "{name}");
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -38,7 +38,7 @@ mod template;
 pub use account::Account;
 pub use cluster::{Cluster, ClusterNetwork, ClusterOrder};
 pub use identity::identified;
-pub use install::install;
+pub use install::Installable;
 pub use installation::Installation;
 pub use installed::{engines_folder, installed};
 pub use names::scratch_name;

@@ -14,8 +14,8 @@ use super::{Contents, Subject, WorkMode, WorkOutcome};
 use crate::history::{Line, words};
 use crate::process::{Limit, Output, run};
 
-/// The placeholder for the folder in a command.
-const FOLDER: &str = "{dir}";
+/// The placeholder for the folder of the data in a command of [`Program`].
+pub const FOLDER: &str = "{dir}";
 
 /// A program in two commands for a shell. In both, `{dir}` stands for the folder with the data.
 ///

@@ -20,7 +20,7 @@ use nix::unistd::Uid;
 
 use crate::calls::CallWatch;
 use crate::history::Line;
-pub use command::Program;
+pub use command::{FOLDER, Program};
 pub use data::CLIENT;
 pub use encrypted::Encrypted;
 pub use import::{Import, ServerImport, SqliteImport};

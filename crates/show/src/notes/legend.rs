@@ -44,7 +44,7 @@ pub fn legend(verdict: &Verdict, all: bool) -> Vec<String> {
 }
 
 /// Refers to the other notes.
-const MORE: &str = "`dyno show --notes` explains the figures and levels and adds settings, what each contender survives and why, and disturbances.";
+const MORE: &str = "`dyno show --notes [FILE]` explains the figures and levels and adds settings, what each contender survives and why, and disturbances.";
 
 /// Explains figures and marks, for a page that shows contenders and problems elsewhere.
 pub fn reading(verdict: &Verdict) -> Vec<String> {

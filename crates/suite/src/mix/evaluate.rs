@@ -119,7 +119,7 @@ impl WrittenMix<'_> {
         );
         ensure!(
             has_rate,
-            "{} needs a `rate`: --rate says how many operations a second the arriving sessions bring",
+            "{} needs a `rate`, as of --rate 100: the operations of all sessions that arrive in a second",
             self.at("sessions")
         );
         ensure!(

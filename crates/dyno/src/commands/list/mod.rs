@@ -9,7 +9,7 @@ mod suite;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use dyno_engine::{Engine, Home, Registry};
+use dyno_engine::{Contender, Engine, Home, Registry};
 use dyno_launch::Interrupts;
 use dyno_nearest as nearest;
 use dyno_suite::Suite;
@@ -85,7 +85,15 @@ fn named<'a>(name: &str, home: &Home, registry: &'a Registry) -> Result<(Vec<&'a
     let (wanted, others): (Vec<_>, Vec<_>) =
         suite::all(home, registry)?.into_iter().partition(|suite| suite.name == name);
     if engines.is_empty() && wanted.is_empty() {
-        let engines: Vec<&str> = registry.engines.iter().map(|engine| engine.name.as_str()).collect();
+        if let Ok(contender) = Contender::parse(name, registry) {
+            let engine = &contender.engine.name;
+            bail!(
+                "'{name}' is a contender, and dyno lists engines and suites: `dyno list {engine}` explains its profiles"
+            );
+        }
+        // The harness measures dyno and is no choice.
+        let engines = registry.engines.iter().filter(|engine| !engine.harness);
+        let engines: Vec<&str> = engines.map(|engine| engine.name.as_str()).collect();
         let suites: Vec<&str> = others.iter().map(|suite| suite.name.as_str()).collect();
         let offer = nearest::offer(name, &[&engines[..], &suites[..]].concat());
         let all = || format!("the engines are {}; the suites are {}", engines.join(", "), suites.join(", "));

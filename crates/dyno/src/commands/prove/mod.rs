@@ -17,7 +17,7 @@ use dyno_launch::Interrupts;
 use dyno_prove::calls;
 use dyno_prove::disk::{faults::Faults, recorder};
 use dyno_prove::posix;
-use dyno_prove::subject::Subject;
+use dyno_prove::subject::{FOLDER, Subject};
 use dyno_show::durability;
 use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
@@ -52,10 +52,10 @@ pub fn watch(arguments: &WatcherArgs) -> Result<Exit> {
 /// Refuses a program of the user's that would not learn where its data are.
 fn check_folders(arguments: &ProveArgs) -> Result<()> {
     for (option, command) in [("--command", &arguments.command), ("--check", &arguments.check)] {
-        let Some(command) = command.as_ref().filter(|command| !command.contains("{dir}")) else { continue };
+        let Some(command) = command.as_ref().filter(|command| !command.contains(FOLDER)) else { continue };
         bail!(
-            "{option} has no {{dir}}, which stands for the folder of the data, so the program would not find them: write \
-             {option} '{command} {{dir}}'"
+            "{option} has no {FOLDER}, which stands for the folder of the data, so the program would not find them: write \
+             {option} '{command} {FOLDER}'"
         );
     }
     Ok(())

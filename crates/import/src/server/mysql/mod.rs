@@ -7,6 +7,7 @@ mod catalog;
 mod clean;
 mod load;
 mod replace;
+mod session;
 mod statements;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use dyno_client::mysql::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
 use super::common::{check_names, said_removed, staged_name};
-use super::watched::{Patience, Watched, said_end, watched};
+use super::watched::{Patience, said_end, watched};
 use crate::error::Input;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
@@ -26,6 +27,7 @@ use crate::table::{Column, Table};
 use crate::target::{Existing, Program, Target, check_same, literal, said_losses};
 use crate::value::Kind;
 use catalog::{SPELLING, text};
+use session::Session;
 use statements::{Statements, quoted, statements};
 
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
@@ -163,62 +165,6 @@ fn keep_warnings(connection: &Connection) -> Result<()> {
         })?;
     }
     Ok(())
-}
-
-/// A connection of this import.
-struct Session<'a> {
-    api: &'a Arc<Api>,
-    server: &'a Server,
-    /// The server's number of the connection.
-    id: String,
-    /// That of the import's first connection.
-    first: String,
-}
-
-impl Watched for Session<'_> {
-    type Other = Connection;
-
-    fn connect(&self) -> Result<Connection> {
-        mysql::connect(self.api, self.server, false)
-    }
-
-    fn end(&self, other: &Connection) -> Result<()> {
-        other.rows(&format!("KILL QUERY {}", self.id)).map(drop)
-    }
-
-    fn holders(&self, other: &Connection) -> Result<Option<Vec<String>>> {
-        let Session { id, first, .. } = self;
-        let holders = |query: &str| -> Vec<String> {
-            let rows = other.rows(query).unwrap_or_default();
-            rows.into_iter().flatten().map(text).collect()
-        };
-        let said = "CONCAT('connection ', id, ' of ', user)";
-        let of = "information_schema.processlist";
-        // Of rows: https://mariadb.com/kb/en/innodb_lock_waits-sys-schema-table/, which MySQL has, too.
-        let of_rows = holders(&format!(
-            "SELECT DISTINCT {said} FROM {of} JOIN sys.innodb_lock_waits ON blocking_pid = id WHERE waiting_pid = {id}"
-        ));
-        if !of_rows.is_empty() {
-            return Ok(Some(of_rows));
-        }
-        let waits = format!("SELECT 1 FROM {of} WHERE id = {id} AND state LIKE 'Waiting for%lock'");
-        if other.value(&waits)?.is_none() {
-            return Ok(None);
-        }
-        // MySQL names the holders; MariaDB does so where performance_schema is on.
-        let of_table = holders(&format!(
-            "SELECT DISTINCT {said} FROM {of} JOIN sys.schema_table_lock_waits ON blocking_pid = id \
-             WHERE waiting_pid = {id} AND blocking_pid <> {id}"
-        ));
-        if !of_table.is_empty() {
-            return Ok(Some(of_table));
-        }
-        let open = holders(&format!(
-            "SELECT CONCAT('another program (connection ', id, ' of ', user, ' has an open transaction)') FROM {of} \
-             JOIN information_schema.innodb_trx ON trx_mysql_thread_id = id WHERE id NOT IN ({id}, {first})"
-        ));
-        Ok(Some(open))
-    }
 }
 
 impl Target for MySql {

@@ -5,6 +5,7 @@
 mod catalog;
 mod clean;
 mod load;
+mod session;
 mod statements;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
 
 use super::common::{check_names, said_removed, staged_name};
-use super::watched::{Patience, Watched, said_end, watched};
+use super::watched::{Patience, said_end, watched};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
@@ -25,6 +26,7 @@ use crate::target::{Existing, Target, said_losses};
 use crate::value::Kind;
 
 use catalog::SPELLING;
+use session::Session;
 use statements::{HURRIED, Place, Statements, quoted};
 
 /// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
@@ -117,40 +119,6 @@ impl Postgres {
 
 fn open(api: &Arc<Api>, server: &Server) -> Result<Connection> {
     postgres::connect(api, server, postgres::maintenance(server))
-}
-
-/// The server's process of a connection.
-struct Process<'a> {
-    api: &'a Arc<Api>,
-    server: &'a Server,
-    number: String,
-}
-
-impl Watched for Process<'_> {
-    type Other = Connection;
-
-    fn connect(&self) -> Result<Connection> {
-        open(self.api, self.server)
-    }
-
-    fn end(&self, other: &Connection) -> Result<()> {
-        other.rows(&format!("SELECT pg_cancel_backend({})", self.number)).map(drop)
-    }
-
-    fn holders(&self, other: &Connection) -> Result<Option<Vec<String>>> {
-        // https://www.postgresql.org/docs/current/functions-info.html: a prepared transaction has the process 0.
-        let holders = catalog::texts(
-            other,
-            &format!(
-                "SELECT DISTINCT CASE WHEN pid = 0 THEN 'a prepared transaction' \
-                 ELSE 'process ' || pid || coalesce(' of ' || usename, '') \
-                 || coalesce(' (' || nullif(application_name, '') || ')', '') END \
-                 FROM unnest(pg_blocking_pids({})) AS blocking (pid) LEFT JOIN pg_stat_activity USING (pid)",
-                self.number
-            ),
-        )?;
-        Ok((!holders.is_empty()).then_some(holders))
-    }
 }
 
 impl Target for Postgres {
@@ -257,11 +225,11 @@ impl Target for Postgres {
         }
         let others = self.others(existing);
         let statements = self.statements(table, existing, 1 + others.len());
-        let number = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
-        let process = Process { api: &self.api, server: &self.server, number };
+        let id = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
+        let session = Session { api: &self.api, server: &self.server, id };
         let patience = Patience { table: &table.name, wait: self.wait };
         let watch = rows.watch();
-        let filled = watched(watch, &patience, &process, || self.fill(&statements, &others, rows, check));
+        let filled = watched(watch, &patience, &session, || self.fill(&statements, &others, rows, check));
         match filled {
             Ok((reached, left_out)) => {
                 self.notes.extend(left_out);

@@ -68,7 +68,7 @@ pub fn grid(verdict: &Verdict, ladder: &Ladder, bars: bool) -> Grid {
 }
 
 /// Refers to the other notes.
-const MORE: &str = "`dyno show --notes` adds what each rung changes and survives, and disturbances.";
+const MORE: &str = "`dyno show --notes [FILE]` adds what each rung changes and survives, and disturbances.";
 
 /// The meaning of the bars.
 const BARS: &str = "A bar is as long as the rate: █ as fast as the rung under 'over', ▒ gained, · lost; → goes on beyond the width.";

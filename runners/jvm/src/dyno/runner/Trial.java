@@ -10,11 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** One trial: the tests of a job in order, each between two readings of the clock. */
 final class Trial {
+    private static final String ARCHIVE = "-XX:SharedArchiveFile=";
     private final Job job;
     private String current = null;
 
@@ -67,12 +69,30 @@ final class Trial {
         fields.put("driver_version", identity.driverVersion());
         Map<String, Object> build = Events.fields();
         build.putAll(identity.build());
-        String[] command = Files.readString(Path.of("/proc/self/cmdline")).split("\0");
-        build.put("java_flags", List.of(command).stream().filter(word -> word.startsWith("-X")).toList());
+        build.put("java_flags", flags());
         fields.put("build", build);
         fields.put("settings", identity.settings());
         fields.put("read_back", identity.readBack());
         return fields;
+    }
+
+    /** The flags in force: an archive of classes is one where the machine could use it, without the path of this machine. */
+    private static List<String> flags() throws IOException {
+        String mapped = Files.readString(Path.of("/proc/self/maps"));
+        List<String> flags = new ArrayList<>();
+        for (String word : Files.readString(Path.of("/proc/self/cmdline")).split("\0")) {
+            if (!word.startsWith(ARCHIVE)) {
+                if (word.startsWith("-X")) {
+                    flags.add(word);
+                }
+                continue;
+            }
+            String name = Path.of(word.substring(ARCHIVE.length())).getFileName().toString();
+            if (mapped.contains("/" + name + "\n")) {
+                flags.add(ARCHIVE + name);
+            }
+        }
+        return flags;
     }
 
     private void perform(Job.Test test, Driver driver, Clock clock) throws Exception {

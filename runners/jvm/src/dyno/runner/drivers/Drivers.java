@@ -3,6 +3,7 @@ package dyno.runner.drivers;
 import dyno.runner.Failure;
 import dyno.runner.Job;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.jooq.SQLDialect;
@@ -26,6 +27,11 @@ public final class Drivers {
             Map.entry("mysql/mysql-connector-j", ConnectorJ::new)));
 
     private Drivers() {}
+
+    /** All names, as `postgres/pgjdbc`. */
+    public static Set<String> names() {
+        return ALL.keySet();
+    }
 
     /** The driver that a job names. */
     public static Driver find(Job job) {
