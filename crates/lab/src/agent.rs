@@ -91,7 +91,8 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
     let served = Agent::new(name, (reports.clone(), events), &cpus).and_then(|mut agent| {
         let (version, commit) = (version.to_owned(), commit.to_owned());
         let machine = serde_json::to_value(machine).context("cannot describe the machine")?;
-        agent.report(AgentReport::Hello(Box::new(AgentHello { version, commit, host, machine })));
+        let boot_id = machine::fact("/proc/sys/kernel/random/boot_id");
+        agent.report(AgentReport::Hello(Box::new(AgentHello { version, commit, host, boot_id, machine })));
         thread::spawn(move || {
             while pulse.send(AgentReport::Beat).is_ok() {
                 thread::sleep(BEAT);

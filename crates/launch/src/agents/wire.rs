@@ -133,6 +133,8 @@ pub struct AgentHello<M = Machine> {
     pub commit: String,
     /// The name of the host, as the kernel has it.
     pub host: String,
+    /// The kernel's name of this start of the machine, by which agents on one machine are known; none where it is hidden.
+    pub boot_id: Option<String>,
     /// The machine.
     pub machine: M,
 }
@@ -143,8 +145,8 @@ impl AgentHello<Value> {
     /// # Errors
     /// Its machine is described in another way.
     pub fn read(self) -> Result<AgentHello, serde_json::Error> {
-        let AgentHello { version, commit, host, machine } = self;
-        Ok(AgentHello { version, commit, host, machine: serde_json::from_value(machine)? })
+        let AgentHello { version, commit, host, boot_id, machine } = self;
+        Ok(AgentHello { version, commit, host, boot_id, machine: serde_json::from_value(machine)? })
     }
 }
 
