@@ -156,6 +156,9 @@ impl Agent {
             AgentOrder::File { sha256, executable, part, last } => {
                 self.files.take(&sha256, executable, &part, last)?;
             }
+            AgentOrder::Forget { files } => {
+                files.iter().try_for_each(|sha256| self.files.forget(sha256))?;
+            }
             AgentOrder::Start { trial, program, arguments, job } => {
                 if let Err(error) = self.start(trial, &program, arguments, *job) {
                     let description = format!("could not be started: {error:#}");

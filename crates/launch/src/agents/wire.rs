@@ -42,6 +42,11 @@ pub enum AgentOrder {
         /// True if it is the last part.
         last: bool,
     },
+    /// Remove files that were sent: no job names them any more.
+    Forget {
+        /// Their SHA-256.
+        files: Vec<String>,
+    },
     /// Start a runner.
     Start {
         /// A number that no other runner of the agent has had.
