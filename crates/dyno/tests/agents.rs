@@ -6,10 +6,13 @@ mod over_slurm;
 mod over_ssh;
 mod slurm;
 
+use std::collections::BTreeSet;
+use std::io::Write;
 use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -97,6 +100,9 @@ fn assert_shared(record: &Value, hosts: &[&str], clients: u64) {
         record["agents"].as_array().unwrap().iter().map(|agent| agent["host"].as_str().unwrap()).collect();
     assert_eq!(named, hosts);
     assert!(record["agents"][0]["machine"]["cpu"]["online"].as_u64().unwrap() > 0);
+    // All of them are on this machine.
+    assert!(record["agents"][0]["same_machine_as"].is_null());
+    assert!(record["agents"].as_array().unwrap()[1..].iter().all(|agent| agent["same_machine_as"] == 0));
     let mut seen = 0;
     for trial in record["trials"].as_array().unwrap() {
         assert!(trial["failure"].is_null(), "{}", trial["failure"]);
@@ -174,7 +180,7 @@ fn one_launcher_may_start_all_agents_and_number_their_lines() {
 fn wait_for_a_trial(runners: impl Fn() -> Vec<u32>) {
     wait_for("the runners of a trial", 180, || {
         let found = runners();
-        std::thread::sleep(std::time::Duration::from_secs(4));
+        thread::sleep(Duration::from_secs(4));
         found.len() >= 3 && found == runners()
     });
 }
@@ -242,6 +248,89 @@ fn an_agent_ends_when_nothing_comes() {
     let ended = place.command().arg("agent").stdin(Stdio::null()).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
     place.assert_clean();
+}
+
+/// An agent that was started without a dyno, once it has its folder.
+fn lone_agent(place: &Place) -> Child {
+    let agent = place.command().arg("agent").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    wait_for("the agent's folder", 60, || std::fs::read_dir(place.path("data")).unwrap().count() > 0);
+    agent
+}
+
+#[test]
+fn an_agent_that_stays_stopped_is_killed_before_it_goes_on() {
+    let place = Place::new();
+    let mut agent = lone_agent(&place);
+    kill(Pid::from_raw(agent.id().cast_signed()), Signal::SIGSTOP).unwrap();
+    wait_for("the agent to be killed", 60, || agent.try_wait().unwrap().is_some());
+    wait_for("its folder to be gone", 60, || std::fs::read_dir(place.path("data")).unwrap().count() == 0);
+}
+
+#[test]
+fn an_agent_to_which_much_is_sent_hears_a_signal() {
+    let place = Place::new();
+    let mut agent = lone_agent(&place);
+    let mut input = agent.stdin.take().unwrap();
+    let lines = "{\"order\":\"beat\"}\n".repeat(1000);
+    let sends = thread::spawn(move || while input.write_all(lines.as_bytes()).is_ok() {});
+    thread::sleep(Duration::from_secs(1));
+    kill(Pid::from_raw(agent.id().cast_signed()), Signal::SIGTERM).unwrap();
+    wait_for("the agent to end", 60, || agent.try_wait().unwrap().is_some());
+    sends.join().unwrap();
+    place.assert_clean();
+}
+
+/// The files that agents on this machine keep.
+fn sent(place: &Place) -> Vec<PathBuf> {
+    let files = |folder: PathBuf| std::fs::read_dir(folder.join("files")).into_iter().flatten().flatten();
+    let folders = std::fs::read_dir(place.path("data")).unwrap().flatten();
+    folders.flat_map(|folder| files(folder.path())).map(|file| file.path()).collect()
+}
+
+#[test]
+fn an_agent_keeps_no_steps_of_earlier_trials() {
+    let (place, served) = (Place::new(), Served::here());
+    let arguments = format!(
+        "--set warm_up=0.1 --duration 0.5s --trials 4 --set accounts=50 --only transfer --quiet -o run.jsonl --clients 2 \
+         --sustain p90<=400ms --url {}",
+        served.url
+    );
+    let mut dyno = start(&place, EACH, "a", &arguments);
+    let (mut all, mut most) = (BTreeSet::new(), 0);
+    while dyno.try_wait().unwrap().is_none() {
+        let files = sent(&place);
+        most = most.max(files.len());
+        all.extend(files);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let result: Result = dyno.wait_with_output().unwrap().into();
+    result.without_panic().exits(0);
+    assert!(most > 0 && all.len() > most, "{most} at once of {all:?}");
+    place.assert_clean();
+    served.assert_clean();
+}
+
+/// Passes on the beginning of what dyno sends. Then it reads no more, and the agent hears that dyno is there.
+const STALLS: &str = r#"
+{ head -c 100000; while echo '{"order":"beat"}'; do sleep 1; done; } | "$@"
+"#;
+
+#[test]
+fn an_interrupt_is_heard_while_files_are_sent() {
+    let (place, served) = (Place::new(), Served::here());
+    let stalls = place.write("stalls.sh", STALLS);
+    let arguments = format!("{SMALL} --clients 2 --url {}", served.url);
+    let mut dyno = start(&place, &format!("sh {stalls} {{agent}}"), "1", &arguments);
+    wait_for("a file to be sent", 120, || !sent(&place).is_empty());
+    thread::sleep(Duration::from_secs(1));
+    kill(Pid::from_raw(dyno.id().cast_signed()), Signal::SIGINT).unwrap();
+    wait_for("dyno to end", 20, || dyno.try_wait().unwrap().is_some());
+    let result: Result = dyno.wait_with_output().unwrap().into();
+    result.without_panic().exits(130);
+    wait_for("the agent's folder to be gone", 60, || {
+        std::fs::read_dir(place.path("data")).unwrap().count() == 0
+    });
+    served.assert_clean();
 }
 
 #[test]

@@ -2,14 +2,14 @@
 //! enter, starts one runner at a time, and passes lines between it and dyno.
 //!
 //! It ends when its standard input ends, on a signal, and when dyno is silent. Then its runner is killed and its folder
-//! is removed; if the agent itself is killed, the kernel ends the runner, and a guard removes the folder.
+//! is removed; if the agent itself is killed, the kernel ends the runner, and a guard removes the folder. The guard kills
+//! an agent that is stopped for so long that dyno has given it up.
 
 mod store;
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,6 @@ use dyno_launch::agents::{
 use dyno_launch::{Ending, Guard, Inbox, Interrupts, Message, Process};
 use dyno_protocol::Job;
 use dyno_record::{Placement, cpu_list};
-use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::interference::{Moment, Watched};
@@ -31,6 +30,8 @@ use store::SentFiles;
 
 /// The longest line that dyno writes, in bytes: a job.
 const LONGEST_LINE: u64 = 256 << 20;
+/// The number of events that wait. dyno may send faster than the agent writes to its disk, and has to wait then.
+const EVENTS_AHEAD: usize = 4;
 /// The time in which the last words are written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The time until an inbox is asked again; nothing depends on it.
@@ -50,7 +51,7 @@ enum AgentEvent {
 struct Agent {
     name: String,
     reports: Sender<AgentReport>,
-    events: Sender<AgentEvent>,
+    events: SyncSender<AgentEvent>,
     runner: Option<ServedRunner>,
     files: SentFiles,
     placement: Placement,
@@ -75,23 +76,25 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
     let (machine, cpus) = (machine::read(), allowed_cpus());
     let host = machine::fact("/proc/sys/kernel/hostname").unwrap_or_else(|| "a host".into());
     let interrupts = Interrupts::listen()?;
-    let (events, happens) = channel();
+    let (events, happens) = sync_channel(EVENTS_AHEAD);
     let name = format!("{:016x}", fastrand::Rng::with_seed(seed()?).u64(..));
     let (reports, output) = channel();
     let (read, write, signalled) = (events.clone(), events.clone(), events.clone());
-    thread::spawn(move || read_orders(&read));
+    thread::spawn(move || read_orders(BufReader::new(io::stdin().lock()), &read));
     let (written, all_written) = channel::<()>();
     let written_under = name.clone();
     thread::spawn(move || {
         write_reports(&written_under, &output, &write);
         drop(written);
     });
-    let _woken = interrupts.notify(move || drop(signalled.send(AgentEvent::Interrupted)));
+    // If the queue is full, the agent is about to take the next event and sees the signal.
+    let _woken = interrupts.notify(move || drop(signalled.try_send(AgentEvent::Interrupted)));
     let pulse = reports.clone();
     let served = Agent::new(name, (reports.clone(), events), &cpus).and_then(|mut agent| {
         let (version, commit) = (version.to_owned(), commit.to_owned());
         let machine = serde_json::to_value(machine).context("cannot describe the machine")?;
-        agent.report(AgentReport::Hello(Box::new(AgentHello { version, commit, host, machine })));
+        let boot_id = machine::fact("/proc/sys/kernel/random/boot_id");
+        agent.report(AgentReport::Hello(Box::new(AgentHello { version, commit, host, boot_id, machine })));
         thread::spawn(move || {
             while pulse.send(AgentReport::Beat).is_ok() {
                 thread::sleep(BEAT);
@@ -110,11 +113,11 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
 impl Agent {
     fn new(
         name: String,
-        (reports, events): (Sender<AgentReport>, Sender<AgentEvent>),
+        (reports, events): (Sender<AgentReport>, SyncSender<AgentEvent>),
         cpus: &[usize],
     ) -> Result<Agent> {
         let scratch = Scratch::create_or(&default_parent(), BY_TMPDIR)?;
-        let guard = Guard::watch(process::id(), Signal::SIGKILL, &[scratch.folder()])?;
+        let guard = Guard::watch_agent(scratch.folder())?;
         Ok(Agent {
             name,
             reports,
@@ -152,6 +155,9 @@ impl Agent {
         match order {
             AgentOrder::File { sha256, executable, part, last } => {
                 self.files.take(&sha256, executable, &part, last)?;
+            }
+            AgentOrder::Forget { files } => {
+                files.iter().try_for_each(|sha256| self.files.forget(sha256))?;
             }
             AgentOrder::Start { trial, program, arguments, job } => {
                 if let Err(error) = self.start(trial, &program, arguments, *job) {
@@ -245,8 +251,7 @@ fn pass_on(trial: u64, inbox: &Inbox, to: &Sender<AgentReport>) {
     }
 }
 
-fn read_orders(events: &Sender<AgentEvent>) {
-    let mut input = BufReader::new(io::stdin().lock());
+fn read_orders(mut input: impl BufRead, events: &SyncSender<AgentEvent>) {
     loop {
         let mut line = Vec::new();
         let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
@@ -259,7 +264,7 @@ fn read_orders(events: &Sender<AgentEvent>) {
 }
 
 /// Writes reports as they come: whatever waits for dyno to read, waits here and nowhere else.
-fn write_reports(name: &str, reports: &Receiver<AgentReport>, events: &Sender<AgentEvent>) {
+fn write_reports(name: &str, reports: &Receiver<AgentReport>, events: &SyncSender<AgentEvent>) {
     let mut writer = ReportWriter::new(name, io::stdout().lock());
     for report in reports {
         if writer.write(report).is_err() {
@@ -274,4 +279,39 @@ fn digest_of(path: &Path) -> Result<&str> {
     let digest = path.to_str().and_then(|text| text.strip_prefix(SENT));
     let digest = digest.filter(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()));
     digest.with_context(|| format!("the job names a file of another machine, {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A dyno that sends lines without end, and counts them.
+    struct Flood(Arc<AtomicUsize>);
+
+    impl Read for Flood {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            to[..2].copy_from_slice(b"x\n");
+            Ok(2)
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_taken_wait_outside_the_memory() {
+        let (events, happens) = sync_channel(EVENTS_AHEAD);
+        let sent = Arc::new(AtomicUsize::new(0));
+        let flood = BufReader::new(Flood(sent.clone()));
+        let reads = thread::spawn(move || read_orders(flood, &events));
+        for _ in 0..100 {
+            assert!(matches!(happens.recv(), Ok(AgentEvent::Line(line)) if line == b"x\n"));
+        }
+        thread::sleep(Duration::from_millis(200));
+        assert!(sent.load(Ordering::SeqCst) <= 100 + EVENTS_AHEAD + 1, "{sent:?}");
+        // The reader ends with the agent, however full the queue is.
+        drop(happens);
+        reads.join().unwrap();
+    }
 }

@@ -1,37 +1,54 @@
-//! Ends a private server when dyno dies without having stopped it.
+//! Ends a private server when dyno dies without having stopped it, and an agent that is stopped for long.
 //!
 //! The kernel signals a server when dyno dies (`PR_SET_PDEATHSIG`), but it forgets to for programs with
 //! capabilities of their own, and it removes no sockets. So each server has a guard: a shell that
 //! waits for a line from dyno. When instead the pipe ends, dyno is dead, and the guard ends the server and
 //! removes its folders. While dyno lives it sleeps.
+//!
+//! The guard of an agent also looks from time to time whether the agent is stopped (SIGSTOP): its runner would work on,
+//! and load the server of later trials.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{self, Child, ChildStdin, Command, Stdio};
 
 use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
 
-/// The arguments are the signal, the server and the folders. The server is no child of the shell, so
-/// the shell looks whether it is there; who inherited it may be slow to take notice of its end, so what is
-/// only left to be noticed (`Z`) is gone. Where dyno noticed the end of the server, its number may be that of another
-/// process by now, which began at another time (field 22 of its `stat`). A server that has stopped takes no signal until it goes
-/// on, and one of several processes has to end the others. A server that does not go within 10 s goes by force.
+/// The number of looks, two seconds apart, at which an agent is stopped before it is killed: dyno gives it up before that,
+/// and says why.
+const STOPPED_LOOKS: u32 = 5;
+
+/// The arguments are the signal, the server, after how many looks at which it is stopped it is killed (0: there are no
+/// looks), and the folders. The server is no child of the shell, so the shell looks whether it is there; who inherited it may
+/// be slow to take notice of its end, so what is only left to be noticed (`Z`) is gone. Where dyno noticed the end of the
+/// server, its number may be that of another process by now, which began at another time (field 22 of its `stat`). A server
+/// that has stopped takes no signal until it goes on, and one of several processes has to end the others. A server that does
+/// not go within 10 s goes by force.
 const SCRIPT: &str = r#"
-signal=$1 server=$2
-shift 2
+signal=$1 server=$2 looks=$3
+shift 3
 state() {
     read -r line <"/proc/$server/stat" || return 1
     set -- ${line##*) }
     echo "$1 ${20}"
 }
 born=$(state)
-read -r _ && exit
 is_there() {
     now=$(state) || return 1
     [ "${now#Z }" = "$now" ] && [ "${now#* }" = "${born#* }" ]
 }
+watch() {
+    left=$looks
+    while [ "$left" -gt 0 ] && sleep 2 && is_there; do
+        if [ "${now#T }" = "$now" ]; then left=$looks; else left=$((left - 1)); fi
+    done
+    [ "$left" -gt 0 ] || ! is_there || kill -s KILL "$server"
+}
+if [ "$looks" -gt 0 ]; then watch & fi
+# The looks end with the shell, which leads its group.
+read -r _ && { kill -s TERM 0; exit; }
 is_there && kill -s "$signal" "$server" && kill -s CONT "$server"
 left=200
 while is_there && [ $left -gt 0 ]; do
@@ -51,10 +68,27 @@ pub struct Guard {
 
 impl Guard {
     /// Watches over a server that `signal` ends and that leaves `folders` behind.
+    ///
+    /// # Errors
+    /// There is no shell.
     pub fn watch(server: u32, signal: Signal, folders: &[&Path]) -> Result<Guard> {
+        Guard::start(server, signal, 0, folders)
+    }
+
+    /// Watches over this process, an agent, that leaves `folder` behind: it is killed once it has been stopped for some ten
+    /// seconds, and the kernel ends its runner.
+    ///
+    /// # Errors
+    /// There is no shell.
+    pub fn watch_agent(folder: &Path) -> Result<Guard> {
+        Guard::start(process::id(), Signal::SIGKILL, STOPPED_LOOKS, &[folder])
+    }
+
+    fn start(server: u32, signal: Signal, looks: u32, folders: &[&Path]) -> Result<Guard> {
         let name = signal.as_str().trim_start_matches("SIG");
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "dyno-guard", name]).arg(server.to_string()).args(folders);
+        command.args(["-c", SCRIPT, "dyno-guard", name]);
+        command.args([server, looks].map(|number| number.to_string())).args(folders);
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // An interrupt from the terminal is for dyno, which then releases the guard.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
 use dyno_record::Placement;
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::family::Family;
@@ -33,6 +33,8 @@ const LONGEST_OUTPUT: u64 = 1 << 30;
 const KEPT_ERRORS: usize = 4096;
 /// The time that a runner may take to end after its last event.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a launcher may take to end after SIGTERM.
+const TERM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The messages to the thread that waits.
 #[derive(Debug)]
@@ -196,16 +198,33 @@ impl Process {
 
     /// Waits for the runner to end unprompted and returns how it ended; kills it if it does not end.
     pub fn finish(self) -> Ending {
-        self.finish_within(END_TIMEOUT)
+        // Its number stays its own until the rest of its group is killed.
+        let is_unprompted = ends_within(&self.child, END_TIMEOUT);
+        self.ending(is_unprompted, END_TIMEOUT)
     }
 
-    /// The same for a process that may take this long.
-    pub(crate) fn finish_within(mut self, patience: Duration) -> Ending {
-        // Its number stays its own until the rest of its group is killed.
+    /// Ends a launcher, whose input ends, and returns how it ended. If it is still there after a while, SIGTERM asks it to
+    /// end, and only then is it killed: what it has started on other machines would outlive that.
+    pub(crate) fn end_within(mut self, patience: Duration) -> Ending {
+        self.end_input();
         let is_unprompted = ends_within(&self.child, patience);
+        if !is_unprompted {
+            // To the launcher alone, which knows what else has to end.
+            let _ = kill(self.pid(), Signal::SIGTERM);
+            ends_within(&self.child, TERM_TIMEOUT);
+        }
+        self.ending(is_unprompted, patience)
+    }
+
+    /// Kills what is left, and returns how it ended.
+    fn ending(mut self, is_unprompted: bool, patience: Duration) -> Ending {
         let status = self.kill().filter(|_| is_unprompted);
         let errors = self.errors.recv_timeout(END_TIMEOUT).unwrap_or_default();
         Ending::of(status, &errors, self.cap.is_some(), patience)
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
     }
 
     /// Ends all that belongs to the runner; returns how it ended itself, if it did.
@@ -214,7 +233,7 @@ impl Process {
             return None;
         }
         self.gone = true;
-        let group = Pid::from_raw(self.child.id().cast_signed());
+        let group = self.pid();
         // The runner leads a process group, so that most of what it started goes with it at once.
         let _ = killpg(group, Signal::SIGKILL);
         let _ = self.child.kill();

@@ -12,6 +12,10 @@ pub struct AgentRecord {
     pub host: String,
     /// The machine, as the agent read it there.
     pub machine: Machine,
+    /// The first of the agents on the same machine, by its position, if that is another one: they share the processors.
+    /// Absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_machine_as: Option<usize>,
 }
 
 /// The work of one agent's clients in a test of a trial. The sample has the sum of all agents.
@@ -36,7 +40,7 @@ pub struct AgentShare {
     /// compared.
     pub clock_error_ns: u64,
     /// The nanoseconds from the moment agreed on until its section began, on dyno's clock; negative where it seems to have
-    /// begun before. Absent in older files.
+    /// begun before. What was due meanwhile counts from when it was due. Absent in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_start_ns: Option<i64>,
     /// Of operations that were due at a time: 99 % were sent at most so late although a client was free, in

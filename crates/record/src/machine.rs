@@ -42,6 +42,10 @@ pub struct Cpu {
     pub cores: Option<usize>,
     /// CPUs that dyno may use, ascending.
     pub allowed: Vec<usize>,
+    /// The processor time that dyno's control groups allow in a second, in nanoseconds; absent where they set no limit,
+    /// and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_ns: Option<u64>,
     /// True if two or more CPUs share a core.
     pub smt: Option<bool>,
     /// The caches that the first allowed CPU sees, nearest first.

@@ -33,7 +33,7 @@ impl<'a> OrderSource<'a> {
     }
 
     /// Reports that the clients of this process are ready, and waits for the order to begin. dyno compares the clocks
-    /// meanwhile. Returns the moment at which they begin.
+    /// meanwhile. Returns the moment at which they begin; it has passed where the order came late.
     ///
     /// # Errors
     /// The input has ended, or says something else.
@@ -41,10 +41,7 @@ impl<'a> OrderSource<'a> {
         loop {
             match self.ask(&Event::Ready(ClientsReady { clock_ns: monotonic() }), "order")? {
                 ClientOrder::Clock => {}
-                ClientOrder::Begin { at_ns } => {
-                    let left = at_ns.saturating_sub(monotonic());
-                    return Ok(Instant::now() + Duration::from_nanos(left));
-                }
+                ClientOrder::Begin { at_ns } => return Ok(instant_of(at_ns)),
                 ClientOrder::GoOn => bail!("the order to go on came before the clients began"),
             }
         }
@@ -68,5 +65,37 @@ impl<'a> OrderSource<'a> {
         ensure!(!line.is_empty(), "standard input ended where the next {what} was expected");
         serde_json::from_str(&line)
             .with_context(|| format!("the line '{}' is no {what}", line.trim_end().escape_debug()))
+    }
+}
+
+/// A reading of the system's monotonic clock as an instant. One that has passed stays in the past: the clients of all
+/// processes have one schedule, and what was due before the order came is late.
+fn instant_of(at_ns: u64) -> Instant {
+    let (now, now_ns) = (Instant::now(), monotonic());
+    let left = Duration::from_nanos(at_ns.saturating_sub(now_ns));
+    let passed = Duration::from_nanos(now_ns.saturating_sub(at_ns));
+    now.checked_sub(passed).unwrap_or(now) + left
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// The moment at which clients begin that are ordered to begin at a reading of the clock.
+    fn begun(at_ns: u64) -> Instant {
+        let mut input = Cursor::new(format!("{{\"order\":\"begin\",\"at_ns\":{at_ns}}}\n"));
+        OrderSource::new(&mut input, &|_| Ok(())).begin().unwrap()
+    }
+
+    #[test]
+    fn clients_whose_order_comes_late_keep_the_schedule_of_the_others() {
+        let second = Duration::from_secs(1);
+        let (before, before_ns) = (Instant::now(), monotonic());
+        let (late, early) = (begun(before_ns - 1_000_000_000), begun(before_ns + 3_600_000_000_000));
+        let took = before.elapsed();
+        assert!(late <= before - second + took && late >= before - second - took, "{took:?}");
+        assert!(early >= before + 3_599 * second, "{took:?}");
     }
 }

@@ -1,6 +1,8 @@
 //! Machines that drive clients and are too slow for it: figures then show them, and not the server.
 
-use dyno_record::{AgentShare, Run};
+use std::collections::BTreeSet;
+
+use dyno_record::{AgentRecord, AgentShare, Run, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,12 +18,15 @@ pub struct Generator {
     pub host: String,
     /// The CPUs that it could use.
     pub cpus: usize,
+    /// The number of them that a limit on processor time left to its clients; absent where there was none.
+    pub cpu_limit: Option<f64>,
     /// The model of its processor.
     pub model: Option<String>,
     /// The most by which its clients may have begun after the moment agreed on, with the error of the comparison of
     /// clocks, in nanoseconds; absent in older files.
     pub late_start_ns: Option<u64>,
-    /// The largest share of its processors that it used in a measured trial.
+    /// The largest share of its processors that clients used in a measured trial: of its own, or of all that agents on the
+    /// same machine had, whichever is larger.
     pub busy: f64,
     /// The share of its processors that other programs and its host took in the measured trials, where that is known.
     pub others: Option<f64>,
@@ -29,11 +34,12 @@ pub struct Generator {
 
 /// The machines that drove the clients of a run, by rank.
 pub(crate) fn generators(run: &Run) -> Vec<Generator> {
-    let of = |(agent, record): (usize, &dyno_record::AgentRecord)| {
+    let of = |(agent, record): (usize, &AgentRecord)| {
         let trials = run.trials.iter().filter(|trial| trial.is_measured());
-        let shares: Vec<&AgentShare> =
-            trials.flat_map(|trial| &trial.agents).filter(|share| share.agent == agent).collect();
-        let others = shares.iter().filter_map(|share| share.others).reduce(dyno_record::Others::and);
+        let all = trials.flat_map(|trial| trial.agents.iter().map(move |share| (trial, share)));
+        let shares: Vec<(&TrialRecord, &AgentShare)> =
+            all.filter(|(_, share)| share.agent == agent).collect();
+        let others = shares.iter().filter_map(|(_, share)| share.others).reduce(dyno_record::Others::and);
         let taken = others.filter(|others| others.over_ns > 0).map(|others| {
             let taken = others.foreign_ns.max(0) as f64 + others.stolen_ns as f64;
             taken / others.over_ns as f64
@@ -41,9 +47,10 @@ pub(crate) fn generators(run: &Run) -> Vec<Generator> {
         Generator {
             host: record.host.clone(),
             cpus: record.machine.cpu.allowed.len(),
+            cpu_limit: limit(record).filter(|limit| *limit < record.machine.cpu.allowed.len() as f64),
             model: record.machine.cpu.model.clone(),
-            late_start_ns: shares.iter().filter_map(|share| latest_start(share)).max(),
-            busy: shares.iter().map(|share| busy(run, share)).fold(0.0, f64::max),
+            late_start_ns: shares.iter().filter_map(|(_, share)| latest_start(share)).max(),
+            busy: shares.iter().map(|(trial, share)| busy(run, trial, share)).fold(0.0, f64::max),
             others: taken,
         }
     };
@@ -65,14 +72,14 @@ pub(crate) fn weakness(run: &Run, contender: usize, test: &str) -> Option<String
     for trial in trials {
         let mut its = trial.agents.iter().filter(|share| share.test == test).peekable();
         all += usize::from(its.peek().is_some());
-        weak.extend(its.find_map(|share| why_weak(run, share)));
+        weak.extend(its.find_map(|share| why_weak(run, trial, share)));
     }
     (2 * weak.len() >= all).then(|| weak.into_iter().next())?
 }
 
-fn why_weak(run: &Run, share: &AgentShare) -> Option<String> {
+fn why_weak(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<String> {
     let host = &run.agents.get(share.agent)?.host;
-    let busy = busy(run, share);
+    let busy = busy(run, trial, share);
     if busy > MOST_BUSY {
         return Some(format!("{host} used {:.0} % of its processors to drive clients", busy * 100.0));
     }
@@ -83,17 +90,38 @@ fn why_weak(run: &Run, share: &AgentShare) -> Option<String> {
     })
 }
 
-/// The share of its processors that a machine used in a test.
-fn busy(run: &Run, share: &AgentShare) -> f64 {
-    let cpus = run.agents.get(share.agent).map_or(1, |agent| agent.machine.cpu.allowed.len().max(1));
-    share.cpu_ns as f64 / (share.nanoseconds.max(1) as f64 * cpus as f64)
+/// The share of its processors that an agent used in a test, or the share that all agents on its machine used together of
+/// theirs, whichever is larger. A limit on processor time is taken to be each agent's own.
+fn busy(run: &Run, trial: &TrialRecord, share: &AgentShare) -> f64 {
+    let Some(agent) = run.agents.get(share.agent) else { return used(share) };
+    let cpus = agent.machine.cpu.allowed.len().max(1) as f64;
+    let own = used(share) / limit(agent).map_or(cpus, |limit| limit.min(cpus));
+    let is_there = |other: &&AgentShare| machine(run, other.agent) == machine(run, share.agent);
+    let there = || trial.agents.iter().filter(|other| other.test == share.test).filter(is_there);
+    let agents = there().filter_map(|other| run.agents.get(other.agent));
+    let shared: BTreeSet<usize> = agents.flat_map(|agent| &agent.machine.cpu.allowed).copied().collect();
+    let all = there().map(used).sum::<f64>() / shared.len().max(1) as f64;
+    own.max(all)
+}
+
+/// The processors that an agent's clients used in a test, in mean.
+fn used(share: &AgentShare) -> f64 {
+    share.cpu_ns as f64 / share.nanoseconds.max(1) as f64
+}
+
+/// The processors' worth of time that an agent's control groups allow, if they set a limit.
+fn limit(agent: &AgentRecord) -> Option<f64> {
+    agent.machine.cpu.quota_ns.filter(|quota| *quota > 0).map(|quota| quota as f64 / 1e9)
+}
+
+/// The machine of an agent, by the position of the first agent there.
+fn machine(run: &Run, agent: usize) -> usize {
+    run.agents.get(agent).and_then(|record| record.same_machine_as).unwrap_or(agent)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-
-    use dyno_record::AgentRecord;
 
     use super::*;
     use crate::{CellStanding, judge};
@@ -104,8 +132,9 @@ mod tests {
         let mut run = dyno_record::load(&golden).unwrap();
         let mut machine = run.machine.clone();
         machine.cpu.allowed = vec![0];
-        run.agents =
-            ["a", "b"].map(|host| AgentRecord { host: host.into(), machine: machine.clone() }).into();
+        run.agents = ["a", "b"]
+            .map(|host| AgentRecord { host: host.into(), machine: machine.clone(), same_machine_as: None })
+            .into();
         let test = run.tests.iter().find(|test| !test.prepares).unwrap().id.clone();
         for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0) {
             let share = |agent| {
@@ -143,5 +172,31 @@ mod tests {
         // One trial of several says nothing of the others.
         let (run, test) = driven(|block, share| share.cpu_ns += if block == 1 { 300 } else { 0 });
         assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+    }
+
+    #[test]
+    fn agents_on_one_machine_share_its_processors() {
+        let (mut run, test) = driven(|_, share| share.cpu_ns = 450);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        run.agents[1].same_machine_as = Some(0);
+        let busy = "a used 90 % of its processors to drive clients";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(busy.into()));
+        assert_eq!(generators(&run)[1].busy, 0.9);
+        // Where they are placed apart, each has its own.
+        run.agents[1].machine.cpu.allowed = vec![1];
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        assert_eq!(generators(&run)[1].busy, 0.45);
+    }
+
+    #[test]
+    fn a_machine_has_no_more_than_its_limit_allows() {
+        let (mut run, test) = driven(|_, share| share.cpu_ns = 450);
+        run.agents[1].machine.cpu.quota_ns = Some(500_000_000);
+        let busy = "b used 90 % of its processors to drive clients";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(busy.into()));
+        assert_eq!(generators(&run)[1].cpu_limit, Some(0.5));
+        run.agents[1].machine.cpu.quota_ns = Some(4_000_000_000);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        assert_eq!(generators(&run)[1].cpu_limit, None);
     }
 }

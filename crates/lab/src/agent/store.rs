@@ -70,6 +70,18 @@ impl SentFiles {
         Ok(())
     }
 
+    /// Removes a file that no job names any more.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn forget(&mut self, sha256: &str) -> Result<()> {
+        if !self.known.remove(sha256) {
+            return Ok(());
+        }
+        let path = self.folder.join(sha256);
+        fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))
+    }
+
     /// The path of the file for which a digest stands in a job.
     ///
     /// # Errors
@@ -97,9 +109,16 @@ mod tests {
         assert!(files.path(&name).unwrap_err().to_string().contains("was not sent"));
         files.take(ABC, false, &encode("bc"), true).unwrap();
         assert_eq!(fs::read_to_string(files.path(&name).unwrap()).unwrap(), "abc");
+        files.forget(ABC).unwrap();
+        assert!(files.path(&name).unwrap_err().to_string().contains("was not sent"));
+        assert_eq!(fs::read_dir(place.path().join("files")).unwrap().count(), 0);
+        // It may come again.
+        files.take(ABC, false, &encode("abc"), true).unwrap();
+        assert_eq!(fs::read_to_string(files.path(&name).unwrap()).unwrap(), "abc");
         let other = ABC.replace('b', "c");
         let error = files.take(&other, true, &encode("abc"), true).unwrap_err().to_string();
         assert!(error.contains(ABC), "{error}");
+        files.forget("../x").unwrap();
         for path in ["../x", "/etc/passwd"] {
             assert!(files.take(path, false, "", true).is_err() && files.path(Path::new(path)).is_err());
         }

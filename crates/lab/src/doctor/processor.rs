@@ -106,6 +106,7 @@ mod tests {
             online: 8,
             cores: Some(4),
             allowed: allowed.to_vec(),
+            quota_ns: None,
             smt: Some(true),
             caches: vec![],
             governors: governors.iter().map(owned).collect::<BTreeMap<_, _>>(),

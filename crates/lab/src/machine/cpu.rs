@@ -8,6 +8,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
 use super::fact;
+use super::groups::Groups;
 
 /// Reads the kernel's description of the processor.
 pub(super) fn read() -> Cpu {
@@ -24,6 +25,7 @@ pub(super) fn read() -> Cpu {
         caches: caches(allowed.first().copied().unwrap_or(0)),
         governors: governors(&online),
         turbo: turbo(),
+        quota_ns: Groups::read().quota().0.map(|cpus| (cpus * 1e9) as u64),
         allowed,
     }
 }

@@ -9,6 +9,7 @@
 
 mod calibration;
 mod cpu;
+pub(crate) mod groups;
 pub(crate) mod mounts;
 mod storage;
 mod syncs;

@@ -7,8 +7,10 @@ mod sending;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::TrySendError;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
@@ -23,6 +25,9 @@ use roster::Roster;
 pub use roster::Route;
 use sending::KnownDigest;
 
+/// The interval at which dyno looks whether a launcher has taken what waits for it.
+const LOOKS: Duration = Duration::from_millis(2);
+
 /// The agents of a run. All of them end when it is dropped.
 pub struct Fleet {
     /// Their own descriptions, by rank, with the name by which messages call each.
@@ -31,6 +36,7 @@ pub struct Fleet {
     /// Numbers the runners.
     trials: AtomicU64,
     digests: Mutex<BTreeMap<PathBuf, KnownDigest>>,
+    interrupts: Interrupts,
 }
 
 impl Fleet {
@@ -51,7 +57,8 @@ impl Fleet {
         thread::spawn(move || heard.listen(&inbox, reader));
         let pulsing = roster.clone();
         thread::spawn(move || pulsing.pulse());
-        Ok(Fleet { agents, roster, trials: AtomicU64::new(1), digests: Mutex::default() })
+        let (trials, digests, interrupts) = (AtomicU64::new(1), Mutex::default(), interrupts.clone());
+        Ok(Fleet { agents, roster, trials, digests, interrupts })
     }
 
     /// The agents' own descriptions, by rank, with the name by which messages call each.
@@ -88,10 +95,38 @@ impl Fleet {
 
     /// Sends an order to an agent. One that is lost is found out by its silence.
     pub(super) fn order(&self, rank: usize, order: AgentOrder) {
-        let (name, input) = self.roster.input(rank);
-        if let (Some(input), Ok(line)) = (input, line(vec![name], order)) {
-            let _ = input.send(line);
+        let (name, _) = self.roster.input(rank);
+        if let Ok(line) = line(vec![name], order) {
+            let _ = self.put(rank, line);
         }
+    }
+
+    /// Puts a line before an agent's launcher, and waits for as long as much is there already.
+    ///
+    /// # Errors
+    /// The agent is lost, or a signal asks the run to stop meanwhile.
+    fn put(&self, rank: usize, mut line: Vec<u8>) -> Result<()> {
+        while let (_, Some(input)) = self.roster.input(rank) {
+            match input.try_send(line) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(left)) => line = left,
+                Err(TrySendError::Disconnected(_)) => break,
+            }
+            drop(input);
+            self.check()?;
+            thread::sleep(LOOKS);
+        }
+        bail!(self.trouble(rank).unwrap_or_else(|| format!("{} is lost", self.host(rank))))
+    }
+
+    /// For work with agents that an interrupt ends. They are given up: what waits for them would delay their end.
+    ///
+    /// # Errors
+    /// A signal asked the run to stop.
+    fn check(&self) -> Result<()> {
+        self.interrupts.check().inspect_err(|_| {
+            self.roster.lose(|seat| Some(format!("{} was given up when the run was interrupted", seat.host)));
+        })
     }
 }
 

@@ -42,6 +42,11 @@ pub enum AgentOrder {
         /// True if it is the last part.
         last: bool,
     },
+    /// Remove files that were sent: no job names them any more.
+    Forget {
+        /// Their SHA-256.
+        files: Vec<String>,
+    },
     /// Start a runner.
     Start {
         /// A number that no other runner of the agent has had.
@@ -133,6 +138,8 @@ pub struct AgentHello<M = Machine> {
     pub commit: String,
     /// The name of the host, as the kernel has it.
     pub host: String,
+    /// The kernel's name of this start of the machine, by which agents on one machine are known; none where it is hidden.
+    pub boot_id: Option<String>,
     /// The machine.
     pub machine: M,
 }
@@ -143,8 +150,8 @@ impl AgentHello<Value> {
     /// # Errors
     /// Its machine is described in another way.
     pub fn read(self) -> Result<AgentHello, serde_json::Error> {
-        let AgentHello { version, commit, host, machine } = self;
-        Ok(AgentHello { version, commit, host, machine: serde_json::from_value(machine)? })
+        let AgentHello { version, commit, host, boot_id, machine } = self;
+        Ok(AgentHello { version, commit, host, boot_id, machine: serde_json::from_value(machine)? })
     }
 }
 

@@ -5,17 +5,17 @@ mod toy;
 mod wire;
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use dyno_protocol::{
-    Build, Event, Job, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, Purpose,
-    Sample, StepField, StepFile, StepKind, StepList, TimeWindow,
+    Build, ClientPart, Event, Job, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork,
+    Purpose, Sample, StepField, StepFile, StepKind, StepList, TimeWindow,
 };
 
 use super::*;
 use crate::clock::Clock;
 use crate::orders::OrderSource;
+use crate::system_clock::monotonic;
 use crate::test_context::TestContext;
 use crate::{Answer, Engine};
 use toy::Toy;
@@ -61,12 +61,17 @@ fn done(mix: &MixWork) -> (anyhow::Result<Sample>, Vec<String>) {
 }
 
 /// Runs it on an engine.
-fn done_by<E: Engine>(mix: &MixWork, mut engine: E) -> anyhow::Result<Sample> {
+fn done_by<E: Engine>(mix: &MixWork, engine: E) -> anyhow::Result<Sample> {
+    done_as_ordered(mix, engine, &[])
+}
+
+/// The same with the orders that come, if it is the part of a process.
+fn done_as_ordered<E: Engine>(mix: &MixWork, mut engine: E, orders: &[u8]) -> anyhow::Result<Sample> {
     let session = engine.session().unwrap();
     let clock = Clock::new(&[]);
     let (answer, ends) = (Answer::new(), Vec::new());
     let job = Job::new("toy", "rust", Build::Bundled, "/".into());
-    let (mut input, send) = (io::empty(), |_: &Event| Ok(()));
+    let (mut input, send) = (orders, |_: &Event| Ok(()));
     let orders = &OrderSource::new(&mut input, &send);
     let mut bench = TestContext { session, engine, job: &job, clock, orders, answer, ends, latency: false };
     perform(mix, &mut bench)
@@ -140,6 +145,22 @@ fn steps_that_are_shared_are_done_once_and_not_before_they_are_due() {
     let class = &sample.classes[0];
     for response in [&class.service, &class.wait, &class.late] {
         assert_eq!(response.histogram().unwrap().unwrap().len(), 100);
+    }
+}
+
+#[test]
+fn what_was_due_before_a_late_order_is_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps: Vec<(u64, u64)> = (1..=10).map(|place| (place * 1_000_000, 0)).collect();
+    let part = Some(ClientPart { before: 0, of: 2 });
+    let mix = MixWork { part, ..mix(folder.path(), &[("get ", None)], 1, &[&steps]) };
+    let begin = monotonic() - 200_000_000;
+    let orders = format!("{{\"order\":\"begin\",\"at_ns\":{begin}}}\n{{\"order\":\"go-on\"}}\n");
+    let sample = done_as_ordered(&mix, Toy::default(), orders.as_bytes()).unwrap();
+    let class = &sample.classes[0];
+    for response in [&class.response, &class.late] {
+        let times = response.histogram().unwrap().unwrap();
+        assert!(times.len() == 10 && times.min() >= 180_000_000, "{}", times.min());
     }
 }
 

@@ -122,8 +122,11 @@ pub fn generators(verdict: &Verdict) -> Option<String> {
         let others = generator
             .others
             .map_or_else(String::new, |share| format!(", others took {} of them", units::percent(share)));
+        let limit = generator.cpu_limit.map_or_else(String::new, |cpus| {
+            format!(", of which a limit allows the time of {}", units::significant(cpus))
+        });
         format!(
-            "{} ({} × {}: clients used up to {} of its processors{others})",
+            "{} ({} × {}{limit}: clients used up to {} of its processors{others})",
             generator.host,
             generator.cpus,
             generator.model.as_deref().unwrap_or("an unknown processor"),

@@ -72,11 +72,13 @@ pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<Age
 pub fn start(site: &Site) -> Result<Vec<AgentRecord>> {
     let Some(agents) = &site.options.agents else { return Ok(Vec::new()) };
     let fleet = agents.fleet(&site.options.interrupts)?;
-    let record = |(host, hello): &(String, AgentHello)| {
-        let (host, machine) = (host.clone(), hello.machine.clone());
-        AgentRecord { host, machine }
+    let agents = fleet.agents();
+    let record = |(rank, (host, hello)): (usize, &(String, AgentHello))| {
+        let first = agents.iter().position(|(_, other)| other.boot_id == hello.boot_id);
+        let same_machine_as = first.filter(|first| hello.boot_id.is_some() && *first < rank);
+        AgentRecord { host: host.clone(), machine: hello.machine.clone(), same_machine_as }
     };
-    Ok(fleet.agents().iter().map(record).collect())
+    Ok(agents.iter().enumerate().map(record).collect())
 }
 
 /// A contender must be reached by the network, and its runner must be one file that can be sent.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Sender, SyncSender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::super::reports::{LineLost, ReportReader};
@@ -21,6 +21,9 @@ const GAP: Duration = Duration::from_millis(500);
 /// is killed leaves what it made.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The same for launchers of agents that are given up: nothing may come of the end of their input.
+const LOST_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// The agents and the launchers that are the pipes to them.
 pub struct Roster(Mutex<Members>);
 
@@ -29,6 +32,8 @@ pub struct Members {
     pub seats: Vec<Seat>,
     /// By number; none where one has ended.
     launchers: Vec<Option<Process>>,
+    /// The threads that end launchers of agents that were given up.
+    ends: Vec<JoinHandle<()>>,
     is_closed: bool,
 }
 
@@ -63,7 +68,7 @@ pub struct Route {
 impl Roster {
     pub fn new(seats: Vec<Seat>, launchers: Vec<Process>) -> Roster {
         let launchers = launchers.into_iter().map(Some).collect();
-        Roster(Mutex::new(Members { seats, launchers, is_closed: false }))
+        Roster(Mutex::new(Members { seats, launchers, ends: Vec::new(), is_closed: false }))
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Members> {
@@ -134,12 +139,14 @@ impl Roster {
 
     /// Ends all agents, whose standard input ends.
     pub fn close(&self) {
-        let launchers = {
+        let (launchers, ends) = {
             let mut members = self.lock();
             members.is_closed = true;
-            members.launchers.iter_mut().filter_map(Option::take).collect::<Vec<_>>()
+            let launchers: Vec<_> = members.launchers.iter_mut().filter_map(Option::take).collect();
+            (launchers, std::mem::take(&mut members.ends))
         };
         end_all(launchers);
+        ends.into_iter().for_each(|end| drop(end.join()));
     }
 
     fn hear(&self, agent: String, report: Result<AgentReport, LineLost>) {
@@ -184,33 +191,36 @@ impl Roster {
     }
 
     /// Gives up those agents of which `why` gives a reason, and ends their launchers.
-    fn lose(&self, why: impl Fn(&Seat) -> Option<String>) {
-        let mut ended = Vec::new();
-        {
-            let mut members = self.lock();
-            let Members { seats, launchers, .. } = &mut *members;
-            for seat in seats.iter_mut().filter(|seat| seat.lost.is_none()) {
-                let Some(why) = why(seat) else { continue };
-                seat.lost = Some(why.clone());
-                if let Some(route) = seat.route.take() {
-                    let _ = route.forward.send(Message::Lost(why));
-                }
-                ended.extend(launchers[seat.launcher].take());
+    pub fn lose(&self, why: impl Fn(&Seat) -> Option<String>) {
+        let mut members = self.lock();
+        let Members { seats, launchers, ends, .. } = &mut *members;
+        let mut lost = Vec::new();
+        for seat in seats.iter_mut().filter(|seat| seat.lost.is_none()) {
+            let Some(why) = why(seat) else { continue };
+            seat.lost = Some(why.clone());
+            if let Some(route) = seat.route.take() {
+                let _ = route.forward.send(Message::Lost(why));
             }
+            lost.extend(launchers[seat.launcher].take());
         }
-        // It is killed, without the lock: that takes time.
-        drop(ended);
+        if !lost.is_empty() {
+            // It takes time, in which the others are to be heard.
+            ends.push(thread::spawn(move || drop(end_all_within(lost, LOST_TIMEOUT))));
+        }
     }
 }
 
 /// Ends the input of launchers and waits for all of them at once: their agents remove what they have made, and then
 /// end. Returns how each ended.
-pub fn end_all(mut launchers: Vec<Process>) -> Vec<Ending> {
-    launchers.iter_mut().for_each(Process::end_input);
+pub fn end_all(launchers: Vec<Process>) -> Vec<Ending> {
+    end_all_within(launchers, END_TIMEOUT)
+}
+
+fn end_all_within(launchers: Vec<Process>, patience: Duration) -> Vec<Ending> {
     thread::scope(|scope| {
         let ends: Vec<_> = launchers
             .into_iter()
-            .map(|launcher| scope.spawn(|| launcher.finish_within(END_TIMEOUT)))
+            .map(|launcher| scope.spawn(move || launcher.end_within(patience)))
             .collect();
         ends.into_iter().map(|end| end.join().unwrap_or_default()).collect()
     })
@@ -297,5 +307,20 @@ mod tests {
         let talks = format!("i=0; while echo '{}'; do i=$((i+1)); sleep 0.05; done", beat("'$i'"));
         let ago = SILENCE - Duration::from_secs(1);
         assert_eq!(lost(&["exec sleep 60", &talks], ago, Duration::from_secs(3)), [true, false]);
+    }
+
+    #[test]
+    fn the_launcher_of_a_lost_agent_may_end_what_it_has_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = folder.path().join("ended");
+        // It does not read its input, as an ssh whose network is cut.
+        let tidies =
+            format!("trap 'sleep 0.1; echo >{}; exit' TERM; while :; do sleep 0.05; done", ended.display());
+        assert_eq!(lost(&[&tidies], SILENCE, Duration::from_secs(3)), [true]);
+        assert!(ended.exists());
+        let began = Instant::now();
+        let deaf = "trap '' TERM; while :; do sleep 0.05; done";
+        assert_eq!(lost(&[deaf], SILENCE, Duration::from_secs(3)), [true]);
+        assert!(began.elapsed() < END_TIMEOUT, "{:?}", began.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! Sends agents the programs and inputs that they lack, each once.
+//! Sends agents the programs and inputs that they lack, each once, and has them remove those that are gone here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use dyno_protocol::Job;
@@ -27,6 +27,14 @@ pub struct KnownDigest {
     sha256: String,
 }
 
+impl KnownDigest {
+    /// True if it is that of what is at a path now.
+    fn is_of(&self, path: &Path) -> bool {
+        let about = fs::metadata(path).and_then(|about| Ok((about.len(), about.modified()?)));
+        about.is_ok_and(|about| about == (self.bytes, self.changed))
+    }
+}
+
 /// A file that agents need.
 struct NeededFile {
     path: PathBuf,
@@ -39,7 +47,7 @@ impl Fleet {
     /// Sends agents what they lack for jobs, each with the rank of its agent, and for a runner's program.
     ///
     /// # Errors
-    /// A file cannot be read, or an agent is lost meanwhile.
+    /// A file cannot be read, an agent is lost meanwhile, or a signal asks the run to stop.
     pub fn provide(&self, program: &Path, jobs: &[(usize, &Job)]) -> Result<()> {
         let mut needed: BTreeMap<String, NeededFile> = BTreeMap::new();
         let mut need = |path: &Path, executable: bool, rank: usize| -> Result<()> {
@@ -51,7 +59,28 @@ impl Fleet {
             need(program, true, *rank)?;
             visit_files(&mut (*job).clone(), &mut |path| need(path, false, *rank).map(|()| path.to_owned()))?;
         }
+        self.forget();
         needed.into_iter().try_for_each(|(sha256, file)| self.send(&sha256, &file))
+    }
+
+    /// Has agents remove what is in no file of this machine any more, such as the steps of an earlier trial: no job can
+    /// name it again.
+    fn forget(&self) {
+        let at_hand: BTreeSet<String> = {
+            let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+            digests.retain(|path, known| known.is_of(path));
+            digests.values().map(|known| known.sha256.clone()).collect()
+        };
+        for rank in 0..self.agents.len() {
+            let mut members = self.roster.lock();
+            let files = &mut members.seats[rank].files;
+            let gone: Vec<String> = files.difference(&at_hand).cloned().collect();
+            files.retain(|sha256| at_hand.contains(sha256));
+            drop(members);
+            if !gone.is_empty() {
+                self.order(rank, AgentOrder::Forget { files: gone });
+            }
+        }
     }
 
     /// A job as an agent gets it, in which digests stand for files.
@@ -64,19 +93,21 @@ impl Fleet {
     }
 
     /// The SHA-256 of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or a signal asks the run to stop.
     pub fn digest(&self, path: &Path) -> Result<String> {
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = digests.get(path).filter(|known| known.is_of(path)) {
+            return Ok(known.sha256.clone());
+        }
         let what = || format!("cannot read {}", path.display());
         let about = fs::metadata(path).with_context(what)?;
         let changed = about.modified().with_context(what)?;
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = digests.get(path)
-            && (known.bytes, known.changed) == (about.len(), changed)
-        {
-            return Ok(known.sha256.clone());
-        }
         let (mut hash, mut file) = (Sha256::new(), File::open(path).with_context(what)?);
         let mut buffer = vec![0; 1 << 16];
         loop {
+            self.check()?;
             match file.read(&mut buffer).with_context(what)? {
                 0 => break,
                 read => hash.update(&buffer[..read]),
@@ -107,8 +138,8 @@ impl Fleet {
         let what = || format!("cannot read {}", needed.path.display());
         let mut file = File::open(&needed.path).with_context(what)?;
         let names: Vec<String> = ranks.iter().map(|&rank| self.roster.input(rank).0).collect();
-        let lost = || self.trouble(ranks[0]).unwrap_or_else(|| format!("{} is lost", self.host(ranks[0])));
         loop {
+            self.check()?;
             let mut part = Vec::with_capacity(PART);
             let read = file.by_ref().take(PART as u64).read_to_end(&mut part).with_context(what)?;
             let order = AgentOrder::File {
@@ -117,14 +148,7 @@ impl Fleet {
                 part: BASE64_STANDARD.encode(&part),
                 last: read < PART,
             };
-            let input = self.roster.input(ranks[0]).1;
-            let sent = input.is_some_and(|input| match line(names.clone(), order) {
-                Ok(line) => input.send(line).is_ok(),
-                Err(_) => false,
-            });
-            if !sent {
-                bail!(lost());
-            }
+            self.put(ranks[0], line(names.clone(), order)?)?;
             if read < PART {
                 return Ok(());
             }
