@@ -10,11 +10,12 @@ use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 const PATIENCE: u64 = 10;
 /// Options of a URL, by the names of MySQL's own programs.
 const OPTIONS: [&str; 2] = ["ssl-mode", "connect-timeout"];
+// The numbers of errors that mean something: runners/mysql/errors.toml says what, with the manuals' pages.
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
 /// connection or closed it as idle.
 const LOST: [u16; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
-/// A deadlock, a lock that was not to be had in time, a row that another transaction has changed.
-const MAY_PASS: [u16; 3] = [1213, 1205, 1020];
+/// A deadlock, a lock that was not to be had in time or at once, a row that another transaction has changed.
+const MAY_PASS: [u16; 4] = [1213, 1205, 3572, 1020];
 /// The server or its configuration lets no client send a file.
 const NO_LOCAL: [u16; 3] = [1148, 3948, 4166];
 
