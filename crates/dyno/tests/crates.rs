@@ -70,6 +70,10 @@ fn a_demand_for_encryption_is_refused_before_anything_is_sent() {
     let Some(place) = CRATES.place() else { return };
     for (url, words) in [
         ("postgres+sqlx://u@127.0.0.1:1/d?sslmode=require", "sslmode=require asks for an encrypted"),
+        ("postgres+sqlx://u@127.0.0.1:1/d?sslmode=allow", "write sslmode=disable, or name another driver"),
+        ("postgres+sqlx://u@127.0.0.1:1/d", "sslmode=prefer, the mode of a URL that names none, asks for"),
+        ("postgres+tokio-postgres://u@127.0.0.1:1/d", "write sslmode=disable, or name another driver"),
+        ("mariadb+sqlx://u@127.0.0.1:1/d?ssl-mode=PREFERRED", "write ssl-mode=DISABLED, or name another"),
         ("mariadb+sqlx://u@127.0.0.1:1/d?ssl-mode=REQUIRED", "ssl-mode=REQUIRED asks for an encrypted"),
         (
             "mariadb+mysql_async://u@127.0.0.1:1/d?ssl-mode=VERIFY_CA",

@@ -43,7 +43,7 @@ fn said(error: mysql_async::Error) -> Error {
 /// A server as mysql_async reaches it.
 struct MySql {
     server: Server,
-    patience: Duration,
+    patience: Option<Duration>,
     variant: Variant,
 }
 
@@ -73,9 +73,11 @@ impl Access for MySql {
         let runtime = Builder::new_current_thread().enable_all().build().context("cannot make a runtime")?;
         let options = options(&self.server, database);
         let connected = runtime.block_on(async {
-            match timeout(self.patience, Conn::new(options)).await {
+            let connecting = Conn::new(options);
+            let Some(patience) = self.patience else { return connecting.await.map_err(said) };
+            match timeout(patience, connecting).await {
                 Ok(connected) => connected.map_err(said),
-                Err(_) => bail!("no answer came within {} s", self.patience.as_secs()),
+                Err(_) => bail!("no answer came within {} s", patience.as_secs()),
             }
         });
         let connection = connected.with_context(|| format!("cannot connect to {}", self.server.host))?;

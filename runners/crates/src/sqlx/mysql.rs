@@ -109,7 +109,7 @@ impl Remote for MySql {
             None => options.host(&server.host).port(server.port.unwrap_or(mysql::PORT)),
         };
         let password = server.password.as_ref().map(Secret::reveal);
-        Ok((password.map_or(options.clone(), |password| options.password(password)), Some(patience)))
+        Ok((password.map_or(options.clone(), |password| options.password(password)), patience))
     }
 
     fn within(options: &MySqlConnectOptions, _: &Server, database: Option<&str>) -> MySqlConnectOptions {

@@ -2,7 +2,7 @@
 
 import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
-import { PATIENCE, ServerSql, seconds, tls } from "../server.js";
+import { PATIENCE, ServerSql, seconds, tls, untried } from "../server.js";
 import { Session } from "../session.js";
 
 /** MySQL's usual port. */
@@ -20,10 +20,9 @@ const NO_LOCAL = [1148, 3948, 4166];
 
 /** The names of TLS files in a URL, and Node.js's. */
 const FILES = { "ssl-ca": "ca", "ssl-cert": "cert", "ssl-key": "key" };
-/** The modes in a URL, and libpq's. Neither driver tries TLS and goes on without. */
+/** The modes in a URL, and libpq's. */
 const MODES = {
   DISABLED: "disable",
-  PREFERRED: "disable",
   REQUIRED: "require",
   VERIFY_CA: "verify-ca",
   VERIFY_IDENTITY: "verify-full",
@@ -147,6 +146,9 @@ function parse(options, host) {
     }
   }
   mode ??= files.ca ? "VERIFY_CA" : files.cert || files.key ? "REQUIRED" : "DISABLED";
+  if (mode === "PREFERRED") {
+    throw untried("ssl-mode", mode, ["DISABLED", "REQUIRED"]);
+  }
   if (!Object.hasOwn(MODES, mode)) {
     throw new Failure(`the option ssl-mode is one of ${Object.keys(MODES).join(", ")}, not '${mode}'`);
   }

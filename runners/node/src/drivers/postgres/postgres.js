@@ -15,13 +15,14 @@ export default class Postgres extends PostgresSql {
    *  not replaced by another without the settings. */
   async attach(database) {
     const { host, port, user, password } = this.job.server;
+    const { ssl, isPreferred } = this.options;
     const pool = postgres({
       host,
       port: port ?? undefined,
       user,
       password: password ?? "",
       database: database ?? undefined,
-      ssl: this.options.ssl ?? false,
+      ssl: isPreferred ? "prefer" : (ssl ?? false),
       connect_timeout: this.options.patience,
       connection: { application_name: this.options.name },
       max: 1,

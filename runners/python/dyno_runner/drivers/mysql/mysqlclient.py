@@ -31,19 +31,19 @@ class MySqlClientAccess(MySqlAccess):
 
     def keywords(self, options: Options) -> dict[str, Any]:
         mode = options.mode
-        if mode not in (None, "DISABLED", *VERIFIES):
+        if mode not in ("DISABLED", *VERIFIES):
             raise Failure(
-                f"a connection of mysqlclient cannot have ssl-mode={mode}, because libmariadb would go on without "
-                f"encryption where the server offers none: name {' or '.join(VERIFIES)}, or another driver"
+                f"a connection of mysqlclient cannot have ssl-mode={mode}, because libmariadb would go on "
+                f"without encryption where the server offers none: name {' or '.join(VERIFIES)}, DISABLED, or "
+                "another driver"
             )
         words: dict[str, Any] = {
             "connect_timeout": options.patience,
             "local_infile": 0,
             # One text is one statement, as with the other drivers.
             "multi_statements": False,
+            "ssl_mode": mode,
         }
-        if mode is not None:
-            words["ssl_mode"] = mode
         if options.files:
             words["ssl"] = {FILES[name]: file for name, file in options.files.items()}
         return words

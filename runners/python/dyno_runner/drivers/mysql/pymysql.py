@@ -21,6 +21,10 @@ from .options import ENCRYPTED, Options
 from .server import MySql, MySqlSession
 from .stream import feed
 
+# The most seconds that PyMySQL waits for a connection. It has no word for no limit, which is 0 in MySQL's
+# programs.
+LONGEST = 31_536_000
+
 
 class PyMySqlAccess(MySqlAccess):
     """A server that PyMySQL reaches."""
@@ -29,9 +33,12 @@ class PyMySqlAccess(MySqlAccess):
     error = pymysql.Error
 
     def keywords(self, options: Options) -> dict[str, Any]:
-        words: dict[str, Any] = {"connect_timeout": options.patience, "local_infile": True}
+        words: dict[str, Any] = {
+            "connect_timeout": min(options.patience or LONGEST, LONGEST),
+            "local_infile": True,
+        }
         # By default PyMySQL encrypts where the server offers it, also through a socket; no other driver does.
-        if options.mode in (None, "DISABLED"):
+        if options.mode == "DISABLED":
             words["ssl_disabled"] = True
         elif options.mode in ENCRYPTED:
             words["ssl"] = _context(options.mode, options.files)

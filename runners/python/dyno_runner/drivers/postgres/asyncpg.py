@@ -24,7 +24,7 @@ from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..spelling import MARK, numbered
 from ..sql import BLOCK
-from .access import PATIENCE, PostgresAccess
+from .access import ENCRYPTION, PATIENCE, PostgresAccess
 from .errors import PostgresErrors, code_of, words_of
 
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
@@ -94,7 +94,7 @@ class AsyncPgAccess(PostgresAccess):
         # As in libpq, 0 is no limit.
         self._patience = int(patience) or None
         self._name = options.pop("application_name", "dyno")
-        self._address = f"postgresql://?{urlencode(options)}"
+        self._address = f"postgresql://?{urlencode({'sslmode': ENCRYPTION} | options)}"
 
     def connect(self, database: str | None) -> Link:
         server = self._server

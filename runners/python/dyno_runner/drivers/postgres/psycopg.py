@@ -16,7 +16,7 @@ from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..session import CursorSession
 from ..sql import blocks_of
-from .access import PATIENCE, PostgresAccess
+from .access import ENCRYPTION, PATIENCE, PostgresAccess
 from .errors import PostgresErrors, code_of, words_of
 
 # The ways of loading rows, the usual one first.
@@ -43,7 +43,7 @@ class PsycopgAccess(PostgresAccess):
 def _options(server: Server, database: str | None) -> dict[str, Any]:
     """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another
     server or database."""
-    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE}
+    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE, "sslmode": ENCRYPTION}
     options |= server.options
     if server.port is not None:
         options["port"] = server.port

@@ -98,9 +98,14 @@ class PgJdbc extends ServerJdbc {
         if (isLocal() || mode.equals("disable")) {
             return "none";
         }
-        List<Object[]> found = query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
         String otherwise = MODES.indexOf(mode) > MODES.indexOf("prefer") ? "TLS" : "none";
-        return found.isEmpty() ? otherwise : String.valueOf(found.get(0)[0]);
+        try {
+            List<Object[]> found = query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
+            return found.isEmpty() ? otherwise : String.valueOf(found.get(0)[0]);
+        } catch (SQLException error) {
+            // Not every server has this view.
+            return otherwise;
+        }
     }
 
     @Override
