@@ -57,6 +57,11 @@ fn another_build_of_sqlite_is_refused() {
 }
 
 #[test]
+fn sessions_have_the_collation_of_the_server() {
+    CRATES.have_the_same_collation();
+}
+
+#[test]
 fn no_file_of_the_clients_is_sent() {
     CRATES.send_no_file(&[
         ("mariadb/sqlx", "statement 2 of 2"),

@@ -211,6 +211,16 @@ fn values_are_written_as_the_server_does() {
 }
 
 #[test]
+fn dates_are_parameters() {
+    JVM.take_dates(&["postgres/pgjdbc", "postgres/hikaricp"]);
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    JVM.have_the_same_collation();
+}
+
+#[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
     JVM.answer_as_sqlite();
 }

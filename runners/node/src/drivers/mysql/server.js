@@ -65,6 +65,8 @@ export class MySqlSql extends ServerSql {
       connectTimeout: this.options.patience * 1000,
       // A date of JavaScript has a time zone, and milliseconds at most.
       dateStrings: true,
+      // JSON that is parsed and written again has other spaces.
+      jsonStrings: true,
       // Rows as arrays, because names of columns may repeat.
       rowsAsArray: true,
     };

@@ -8,12 +8,13 @@ from typing import Any
 
 import MySQLdb
 from MySQLdb import release
+from MySQLdb.converters import conversions
 from MySQLdb.cursors import SSCursor
 
 from ...contract import Job
 from ...failure import Failure
 from ..server import ServerTrial
-from .access import MySqlAccess
+from .access import MySqlAccess, as_written
 from .options import Options
 from .server import MySql, MySqlSession
 
@@ -42,6 +43,7 @@ class MySqlClientAccess(MySqlAccess):
             "local_infile": 0,
             # One text is one statement, as with the other drivers.
             "multi_statements": False,
+            "conv": as_written(conversions),
             "ssl_mode": mode,
         }
         if options.files:

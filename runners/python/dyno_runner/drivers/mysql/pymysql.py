@@ -8,6 +8,7 @@ import ssl
 from typing import Any
 
 import pymysql
+from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 
 from ...contract import Job
@@ -15,7 +16,7 @@ from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load
 from ..server import ServerTrial
-from .access import MySqlAccess
+from .access import MySqlAccess, as_written
 from .errors import NO_LOCAL, number_of
 from .options import ENCRYPTED, Options
 from .server import MySql, MySqlSession
@@ -36,6 +37,7 @@ class PyMySqlAccess(MySqlAccess):
         words: dict[str, Any] = {
             "connect_timeout": min(options.patience or LONGEST, LONGEST),
             "local_infile": True,
+            "conv": as_written(conversions),
         }
         # By default PyMySQL encrypts where the server offers it, also through a socket; no other driver does.
         if options.mode == "DISABLED":

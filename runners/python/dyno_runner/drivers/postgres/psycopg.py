@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 from psycopg import pq
+from psycopg.types.string import TextLoader
 
 from ...answer import Answer, Rows
 from ...contract import Job, Server
@@ -18,6 +19,10 @@ from ..session import CursorSession
 from ..sql import blocks_of
 from .access import ENCRYPTION, PATIENCE, PostgresAccess
 from .errors import PostgresErrors, code_of, words_of
+from .written import AS_WRITTEN
+
+for kind in AS_WRITTEN:
+    psycopg.adapters.register_loader(kind, TextLoader)
 
 # The ways of loading rows, the usual one first.
 VARIANTS = ("copy", "pipeline", "insert")
