@@ -9,6 +9,10 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+/// The statements that a connection keeps prepared: all of a mix. By default libraries keep 32 or 100, and then prepare
+/// others anew, or close those that a client still uses.
+pub const KEPT_STATEMENTS: usize = usize::MAX;
+
 /// Refuses a mode of encryption that asks for TLS or prefers it: the drivers have none here.
 ///
 /// # Errors

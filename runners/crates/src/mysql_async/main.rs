@@ -17,7 +17,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Secret, Server, Sink, Value};
 use dyno_runner::server::{Access, Client, Scratch};
 use dyno_runner::{Answer, JobSql, NoStore};
-use dyno_runner_crates::mysql;
+use dyno_runner_crates::{KEPT_STATEMENTS, mysql};
 use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Opts, OptsBuilder, QueryResult};
 use tokio::runtime::{Builder, Runtime};
@@ -101,6 +101,9 @@ impl Access for MySql {
 fn options(server: &Server, database: Option<&str>) -> Opts {
     let options = OptsBuilder::default().user(Some(&server.user)).db_name(database).prefer_socket(false);
     let options = options.pass(server.password.as_ref().map(Secret::reveal)).client_found_rows(true);
+    let options = options.stmt_cache_size(KEPT_STATEMENTS);
+    // The server's own choice of collation for it, which the library's is not.
+    let options = options.setup(vec!["SET NAMES utf8mb4"]);
     match server.host.strip_prefix('/') {
         Some(_) => options.socket(Some(&server.host)),
         None => options.ip_or_hostname(&server.host).tcp_port(server.port.unwrap_or(mysql::PORT)),
@@ -184,4 +187,27 @@ impl dyno_runner::Session for Session {
 
 fn main() -> ExitCode {
     dyno_runner::run::<Scratch<MySql>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_keeps_all_statements_and_has_the_collation_of_the_server() {
+        let server = Server {
+            host: "h".into(),
+            port: None,
+            user: "u".into(),
+            password: None,
+            database: None,
+            options: BTreeMap::new(),
+            process: None,
+            further: Vec::new(),
+            further_processes: Vec::new(),
+        };
+        let options = options(&server, None);
+        assert_eq!(options.stmt_cache_size(), KEPT_STATEMENTS);
+        assert_eq!(options.setup(), ["SET NAMES utf8mb4"]);
+    }
 }

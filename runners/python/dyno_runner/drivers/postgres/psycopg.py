@@ -65,6 +65,8 @@ class PsycopgSession(PostgresErrors, CursorSession):
     parameter = "%s"
 
     def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
+        # All statements of a mix stay prepared; by default psycopg keeps a hundred.
+        connection.prepared_max = None
         super().__init__(connection.cursor(), close)
 
     def prepare(self, sql: str) -> Execute:
