@@ -57,6 +57,11 @@ fn another_build_of_sqlite_is_refused() {
 }
 
 #[test]
+fn all_statements_of_a_mix_stay_prepared() {
+    CRATES.keep_all_statements_prepared(&["postgres/sqlx", "mariadb/sqlx", "mariadb/mysql_async"]);
+}
+
+#[test]
 fn sessions_have_the_collation_of_the_server() {
     CRATES.have_the_same_collation();
 }

@@ -52,6 +52,11 @@ fn values_are_written_as_the_server_does() {
 }
 
 #[test]
+fn all_statements_of_a_mix_stay_prepared() {
+    PYTHON.keep_all_statements_prepared(&["postgres/psycopg", "postgres/asyncpg"]);
+}
+
+#[test]
 fn dates_are_parameters() {
     PYTHON.take_dates(&["postgres/psycopg", "postgres/asyncpg"]);
 }

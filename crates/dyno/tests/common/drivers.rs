@@ -110,6 +110,23 @@ impl Drivers {
         self.select("mariadb", COLLATION);
     }
 
+    /// More statements than libraries keep prepared by default are prepared once.
+    pub fn keep_all_statements_prepared(&self, drivers: &[&str]) {
+        let Some(place) = self.place() else { return };
+        let here = self.contenders();
+        let statements: String = (0..130).map(|number| format!("SELECT {number} + :a;\n")).collect();
+        place.write("many.toml", &MANY.replace("STATEMENTS", &statements));
+        for driver in drivers.iter().filter(|name| here.contains(name)) {
+            let arguments =
+                "run ./many.toml --trust --trials 1 --no-warm-up --quiet --round-trips -o run.jsonl";
+            place.dyno(&format!("{arguments} --with {driver}")).exits(0).without_panic();
+            let run = super::read_json(&place.path("run.jsonl"));
+            let record = &run["contenders"][0]["traffic"][0];
+            assert!(record["unread"].is_null() && record["failed"].is_null(), "{record}");
+            assert_eq!(record["passes"][0]["prepares"], 0, "{driver}: {record}");
+        }
+    }
+
     /// A mix finds the rows whose dates it has stored, by a date of the step and by one that an earlier statement returned.
     pub fn take_dates(&self, drivers: &[&str]) {
         let Some(place) = self.place() else { return };
@@ -204,6 +221,30 @@ const VALUES: &[(&str, &str)] = &[
 /// The character set and the collation of a session.
 pub const COLLATION: &str =
     "@@collation_connection, @@character_set_client, @@character_set_connection, @@character_set_results";
+
+const MANY: &str = r#"
+name = "many"
+title = "Many"
+story = "None."
+contenders = ["postgres"]
+
+[[test]]
+id = "many"
+title = "Many"
+shows = "Nothing."
+model = "mix"
+count = 4
+check = "SELECT 1"
+expect = [[1]]
+
+[test.values]
+a = { from = 1, to = 9 }
+
+[[test.class]]
+name = "many"
+statements = """
+STATEMENTS"""
+"#;
 
 const DATES: &str = r#"
 name = "dates"
