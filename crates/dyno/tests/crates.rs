@@ -57,6 +57,16 @@ fn another_build_of_sqlite_is_refused() {
 }
 
 #[test]
+fn all_statements_of_a_mix_stay_prepared() {
+    CRATES.keep_all_statements_prepared(&["postgres/sqlx", "mariadb/sqlx", "mariadb/mysql_async"]);
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    CRATES.have_the_same_collation();
+}
+
+#[test]
 fn no_file_of_the_clients_is_sent() {
     CRATES.send_no_file(&[
         ("mariadb/sqlx", "statement 2 of 2"),
@@ -70,6 +80,10 @@ fn a_demand_for_encryption_is_refused_before_anything_is_sent() {
     let Some(place) = CRATES.place() else { return };
     for (url, words) in [
         ("postgres+sqlx://u@127.0.0.1:1/d?sslmode=require", "sslmode=require asks for an encrypted"),
+        ("postgres+sqlx://u@127.0.0.1:1/d?sslmode=allow", "write sslmode=disable, or name another driver"),
+        ("postgres+sqlx://u@127.0.0.1:1/d", "sslmode=prefer, the mode of a URL that names none, asks for"),
+        ("postgres+tokio-postgres://u@127.0.0.1:1/d", "write sslmode=disable, or name another driver"),
+        ("mariadb+sqlx://u@127.0.0.1:1/d?ssl-mode=PREFERRED", "write ssl-mode=DISABLED, or name another"),
         ("mariadb+sqlx://u@127.0.0.1:1/d?ssl-mode=REQUIRED", "ssl-mode=REQUIRED asks for an encrypted"),
         (
             "mariadb+mysql_async://u@127.0.0.1:1/d?ssl-mode=VERIFY_CA",

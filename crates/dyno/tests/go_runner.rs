@@ -5,6 +5,7 @@ use std::path::Path;
 
 use dyno_protocol::Build;
 
+use crate::common::drivers::{COLLATION, have_the_same_values};
 use crate::common::{LOADING, Place, SETTINGS, installation};
 
 const SQLITE: [&str; 4] = ["sqlite/mattn", "sqlite/mattn+insert", "sqlite/gosqlite", "sqlite/modernc"];
@@ -50,6 +51,13 @@ fn servers() -> Vec<&'static str> {
         }
     };
     SERVERS.iter().filter(there).flat_map(|(_, _, contenders)| contenders.iter().copied()).collect()
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    if servers().iter().any(|name| name.starts_with("mariadb/")) {
+        have_the_same_values(&place(), "mariadb", &["mariadb/go-sql-driver"], COLLATION);
+    }
 }
 
 #[test]

@@ -109,6 +109,49 @@ fn clients_share_the_connections_of_a_pool_and_keep_the_invariants() {
     }
 }
 
+/// Opened one after another in the background, they would be a part of what the first operations pay.
+#[test]
+fn the_connections_of_a_pool_are_there_before_the_first_operation() {
+    let Some(place) = JVM.place() else { return };
+    if JVM.contenders().contains(&"postgres/hikaricp") {
+        place.write("pool.toml", POOL);
+        place.dyno("run ./pool.toml --trust --trials 1 --no-warm-up --quiet").exits(0).without_panic();
+        place.assert_clean();
+    }
+}
+
+const POOL: &str = r#"
+name = "pool"
+title = "Pool"
+story = "None."
+contenders = ["postgres/hikaricp"]
+
+[[test]]
+id = "table"
+title = "Table"
+shows = "Nothing."
+model = "statements"
+statements = "CREATE TABLE seen(connections BIGINT);"
+
+[[test]]
+id = "look"
+title = "Look"
+shows = "Nothing."
+model = "mix"
+clients = 2
+count = 3
+
+[[test.class]]
+name = "look"
+statements = """
+INSERT INTO seen SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+"""
+
+[[test.invariant]]
+says = "every operation finds the ten connections of the pool, and that of the trial"
+query = "SELECT count(*) FROM seen WHERE connections <> 11"
+"#;
+
 #[test]
 fn an_engine_refuses_settings_that_are_not_its_own() {
     for (contender, words) in [
@@ -167,6 +210,16 @@ fn profiles_keep_the_protocol_in_what_they_differ() {
 #[test]
 fn values_are_written_as_the_server_does() {
     JVM.write_values_as_the_server_does();
+}
+
+#[test]
+fn dates_are_parameters() {
+    JVM.take_dates(&["postgres/pgjdbc", "postgres/hikaricp"]);
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    JVM.have_the_same_collation();
 }
 
 #[test]

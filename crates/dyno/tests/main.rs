@@ -20,6 +20,7 @@ mod counts;
 mod crates;
 mod defaults;
 mod docs;
+mod driver_errors;
 mod encryption;
 mod engines;
 mod etcd;

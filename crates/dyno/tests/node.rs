@@ -123,6 +123,16 @@ fn values_are_written_as_the_server_does() {
 }
 
 #[test]
+fn dates_are_parameters() {
+    NODE.take_dates(&["postgres/pg", "postgres/postgres"]);
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    NODE.have_the_same_collation();
+}
+
+#[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
     NODE.answer_as_sqlite();
 }

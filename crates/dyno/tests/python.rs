@@ -52,6 +52,21 @@ fn values_are_written_as_the_server_does() {
 }
 
 #[test]
+fn all_statements_of_a_mix_stay_prepared() {
+    PYTHON.keep_all_statements_prepared(&["postgres/psycopg", "postgres/asyncpg"]);
+}
+
+#[test]
+fn dates_are_parameters() {
+    PYTHON.take_dates(&["postgres/psycopg", "postgres/asyncpg"]);
+}
+
+#[test]
+fn sessions_have_the_collation_of_the_server() {
+    PYTHON.have_the_same_collation();
+}
+
+#[test]
 fn the_fifteen_tests_have_the_answers_of_sqlite() {
     PYTHON.answer_as_sqlite();
 }

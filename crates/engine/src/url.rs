@@ -130,9 +130,14 @@ impl ServerUrl {
         Ok(ServerUrl { engine: engine.clone(), driver, warnings, database, server })
     }
 
-    /// The server, with the name of a trial's database on it.
+    /// The server, with the name of a trial's database on it. Through a network a mode of encryption is always named,
+    /// so that all drivers have the same.
     pub fn connection(&self, scratch: &str) -> ScratchServer {
-        let (speaks, server) = (self.engine.speaks, self.server.clone());
+        let (speaks, mut server) = (self.engine.speaks, self.server.clone());
+        if !server.host.starts_with('/') {
+            let (name, mode) = Demands::of(speaks).usual_mode();
+            server.options.entry(name.to_owned()).or_insert_with(|| mode.to_owned());
+        }
         ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
     }
 

@@ -9,6 +9,25 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+/// The statements that a connection keeps prepared: all of a mix. By default libraries keep 32 or 100, and then prepare
+/// others anew, or close those that a client still uses.
+pub const KEPT_STATEMENTS: usize = usize::MAX;
+
+/// Refuses a mode of encryption that asks for TLS or prefers it: the drivers have none here.
+///
+/// # Errors
+/// It is another one than plain text.
+pub fn refuse_encryption(option: &str, mode: &str) -> Result<()> {
+    let plain = if option == "sslmode" { "disable" } else { "DISABLED" };
+    let of_urls = if mode == "prefer" { ", the mode of a URL that names none," } else { "" };
+    ensure!(
+        mode.eq_ignore_ascii_case(plain),
+        "{option}={mode}{of_urls} asks for an encrypted connection, and this runner has no TLS: write {option}={plain}, or \
+         name another driver"
+    );
+    Ok(())
+}
+
 /// Shows every row of a table to `visit`.
 ///
 /// # Errors

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail};
+
+use crate::refuse_encryption;
 
 /// Seconds to wait for a connection where the URL does not say.
 const PATIENCE: u64 = 10;
 /// Options of a URL, by the names of MySQL's own programs.
 const OPTIONS: [&str; 2] = ["ssl-mode", "connect-timeout"];
+// The numbers of errors that mean something: runners/mysql/errors.toml says what, with the manuals' pages.
 /// Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
 /// connection or closed it as idle.
 const LOST: [u16; 6] = [2006, 2013, 1053, 1927, 3169, 4031];
-/// A deadlock, a lock that was not to be had in time, a row that another transaction has changed.
-const MAY_PASS: [u16; 3] = [1213, 1205, 1020];
+/// A deadlock, a lock that was not to be had in time or at once, a row that another transaction has changed.
+const MAY_PASS: [u16; 4] = [1213, 1205, 3572, 1020];
 /// The server or its configuration lets no client send a file.
 const NO_LOCAL: [u16; 3] = [1148, 3948, 4166];
 
@@ -66,18 +69,16 @@ pub fn has_code(error: &Error, wanted: &str) -> bool {
     reported.is_some_and(|error: &ReportedError| error.state == wanted || error.number.to_string() == wanted)
 }
 
-/// The time to wait for a connection. The drivers have no TLS here: an option that asks for it is refused.
+/// The time to wait for a connection, if there is a limit. The drivers have no TLS here: an option that asks for it, or
+/// leaves it to the server, is refused.
 ///
 /// # Errors
 /// An option is unknown or asks for TLS.
-pub fn patience(driver: &str, options: &BTreeMap<String, String>) -> Result<Duration> {
+pub fn patience(driver: &str, options: &BTreeMap<String, String>) -> Result<Option<Duration>> {
     let mut patience = PATIENCE;
     for (name, value) in options {
         match name.to_ascii_lowercase().replace('_', "-").as_str() {
-            "ssl-mode" => ensure!(
-                ["DISABLED", "PREFERRED"].contains(&value.to_ascii_uppercase().as_str()),
-                "ssl-mode={value} asks for an encrypted connection, and this runner has no TLS: name another driver"
-            ),
+            "ssl-mode" => refuse_encryption("ssl-mode", value)?,
             "connect-timeout" => {
                 patience = value
                     .parse()
@@ -90,14 +91,15 @@ pub fn patience(driver: &str, options: &BTreeMap<String, String>) -> Result<Dura
             ),
         }
     }
-    Ok(Duration::from_secs(patience))
+    // As in MySQL's programs, 0 is no limit.
+    Ok((patience > 0).then(|| Duration::from_secs(patience)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn with(name: &str, value: &str) -> Result<Duration, String> {
+    fn with(name: &str, value: &str) -> Result<Option<Duration>, String> {
         patience("x", &BTreeMap::from([(name.to_owned(), value.to_owned())]))
             .map_err(|error| error.to_string())
     }
@@ -108,8 +110,10 @@ mod tests {
             assert!(with("ssl_mode", mode).unwrap_err().contains("has no TLS"));
         }
         assert!(with("ssl-ca", "/x.pem").unwrap_err().contains("the option 'ssl-ca'"));
-        assert_eq!(with("ssl-mode", "preferred"), Ok(Duration::from_secs(PATIENCE)));
-        assert_eq!(with("connect_timeout", "3"), Ok(Duration::from_secs(3)));
+        assert!(with("ssl-mode", "preferred").unwrap_err().contains("write ssl-mode=DISABLED"));
+        assert_eq!(with("ssl-mode", "disabled"), Ok(Some(Duration::from_secs(PATIENCE))));
+        assert_eq!(with("connect_timeout", "3"), Ok(Some(Duration::from_secs(3))));
+        assert_eq!(with("connect_timeout", "0"), Ok(None));
     }
 
     #[test]

@@ -5,8 +5,10 @@ use std::fmt::Display;
 use std::str::from_utf8;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use dyno_protocol::Sink;
+
+use crate::refuse_encryption;
 
 /// Seconds to wait for a connection where the URL does not say.
 const PATIENCE: u64 = 10;
@@ -71,7 +73,7 @@ pub fn is_retryable(error: &Error) -> bool {
 }
 
 /// The time to wait for a connection, if there is a limit, and the name of the application. The drivers have no TLS here:
-/// an option that asks for it is refused.
+/// an option that asks for it, or leaves it to the server, is refused.
 ///
 /// # Errors
 /// An option is unknown or asks for TLS.
@@ -83,11 +85,7 @@ pub fn options<'o>(
     if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
         bail!("the URL has the option '{unknown}', and a connection of {driver} has {}", OPTIONS.join(", "));
     }
-    let mode = option("sslmode").unwrap_or("disable");
-    ensure!(
-        ["disable", "allow", "prefer"].contains(&mode),
-        "sslmode={mode} asks for an encrypted connection, and this runner has no TLS: name another driver"
-    );
+    refuse_encryption("sslmode", option("sslmode").unwrap_or("disable"))?;
     let patience = match option("connect_timeout") {
         Some(text) => text
             .parse()
@@ -235,7 +233,10 @@ mod tests {
         for mode in ["require", "verify-ca", "verify-full"] {
             assert!(with("sslmode", mode).unwrap_err().contains("has no TLS"));
         }
-        assert_eq!(with("sslmode", "prefer"), Ok(Some(Duration::from_secs(PATIENCE))));
+        for mode in ["allow", "prefer"] {
+            assert!(with("sslmode", mode).unwrap_err().contains("write sslmode=disable"));
+        }
+        assert_eq!(with("sslmode", "disable"), Ok(Some(Duration::from_secs(PATIENCE))));
         assert_eq!(with("connect_timeout", "0"), Ok(None));
         assert!(with("sslmod", "require").unwrap_err().contains("the option 'sslmod'"));
     }

@@ -56,6 +56,28 @@ test("options of a URL that a driver does not have are refused", async () => {
   }
 });
 
+test("a mode that leaves encryption to the server is kept or refused, and never plain text unasked", async () => {
+  const options = async (speaks, driver, host, given) => {
+    const Driver = await find({ speaks, driver });
+    const server = { host, user: "u", options: given };
+    return new Driver({ engine: "e", driver, build: "system", tests: [], server }).options;
+  };
+  for (const driver of ["pg", "postgres", "kysely", "knex", "drizzle"]) {
+    const preferred = await options("postgres", driver, "h", { sslmode: "prefer" });
+    assert.deepEqual([preferred.isPreferred, preferred.ssl.rejectUnauthorized], [true, false]);
+    assert.equal((await options("postgres", driver, "/run", { sslmode: "prefer" })).ssl, undefined);
+    assert.equal((await options("postgres", driver, "h", {})).ssl, undefined);
+    await assert.rejects(options("postgres", driver, "h", { sslmode: "allow" }), /write sslmode=disable or sslmode=require/);
+  }
+  for (const driver of ["mysql2", "mariadb", "kysely", "knex", "drizzle"]) {
+    assert.equal((await options("mysql", driver, "h", {})).ssl, undefined);
+    await assert.rejects(
+      options("mysql", driver, "h", { "ssl-mode": "preferred" }),
+      /write ssl-mode=DISABLED or ssl-mode=REQUIRED/,
+    );
+  }
+});
+
 test("an error in the runner names its place", () => {
   assert.match(
     ownFault(new TypeError("x is not\na function")),

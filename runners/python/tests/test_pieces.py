@@ -13,6 +13,7 @@ import zlib
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 from dyno_runner.contract import Server
 from dyno_runner.counters import Counters, number_after, wait_of
@@ -193,12 +194,25 @@ class EventLoops(unittest.TestCase):
         self.assertEqual(loop.wait_for(slow(2)), 3)
 
 
+class Postgres(unittest.TestCase):
+    def test_a_job_without_a_mode_of_encryption_asks_for_plain_text(self):
+        from dyno_runner.drivers.postgres.asyncpg import AsyncPgAccess
+        from dyno_runner.drivers.postgres.psycopg import _options
+
+        for given, mode in (({}, "disable"), ({"sslmode": "prefer"}, "prefer")):
+            server = Server(host="h", port=None, user="u", password=None, database=None, options=given)
+            self.assertEqual(_options(server, "d")["sslmode"], mode)
+            job = SimpleNamespace(build="system", reached=lambda: server)
+            self.assertIn(f"sslmode={mode}", AsyncPgAccess(job)._address)
+
+
 class MySql(unittest.TestCase):
     def test_options_are_named_as_mysqls_programs_name_them(self):
         self.assertEqual(parse({"connect-timeout": "3"}, "it").patience, 3)
         self.assertEqual(parse({"ssl-mode": "verify-identity"}, "it").mode, "VERIFY_IDENTITY")
         self.assertEqual(parse({"ssl_ca": "ca.pem"}, "it").mode, "VERIFY_CA")
         self.assertEqual(parse({"ssl-cert": "me.pem"}, "it").mode, "REQUIRED")
+        self.assertEqual(parse({}, "it").mode, "DISABLED")
         for name, value in (("sslmode", "require"), ("ssl-mode", "maybe"), ("connect-timeout", "soon")):
             with self.assertRaisesRegex(Failure, name):
                 parse({name: value}, "it")
@@ -206,6 +220,12 @@ class MySql(unittest.TestCase):
     def keywords(self, access, **options):
         """What a driver makes of the options of a URL."""
         return access.keywords(None, parse(options, "it"))
+
+    def test_pymysql_waits_as_long_as_the_url_says(self):
+        waits = {"3": 3, "0": 31_536_000, "99999999": 31_536_000}
+        for seconds, patience in waits.items():
+            keywords = self.keywords(PyMySqlAccess, connect_timeout=seconds)
+            self.assertEqual(keywords["connect_timeout"], patience)
 
     def test_pymysql_keeps_demands_for_encryption(self):
         self.assertTrue(self.keywords(PyMySqlAccess, ssl_mode="DISABLED")["ssl_disabled"])
@@ -226,6 +246,7 @@ class MySql(unittest.TestCase):
         verified = self.keywords(access, ssl_mode="VERIFY_CA", ssl_ca="ca.pem")
         self.assertEqual((verified["ssl_mode"], verified["ssl"]), ("VERIFY_CA", {"ca": "ca.pem"}))
         self.assertEqual(self.keywords(access, ssl_mode="DISABLED")["ssl_mode"], "DISABLED")
+        self.assertEqual(self.keywords(access)["ssl_mode"], "DISABLED")
         for mode in ("REQUIRED", "PREFERRED"):
             with self.assertRaisesRegex(Failure, f"ssl-mode={mode}"):
                 self.keywords(access, ssl_mode=mode)

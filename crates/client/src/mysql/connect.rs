@@ -27,13 +27,12 @@ const DATABASE_ACCESS_DENIED: u32 = 1044;
 pub fn connect(api: &Arc<Api>, server: &Server, loads_data: bool) -> Result<Connection> {
     let options = Options::parse(&server.options)?;
     let connected = attempt(api, server, &options, loads_data);
-    let unencrypted = Options::parse(&Default::default())?;
     let connected = match connected {
         // libmariadb has no word for this: it is asked twice.
         Err(error)
-            if options.encryption == Some(Encryption::Preferred) && number(&error) == Some(NO_ENCRYPTION) =>
+            if options.encryption == Encryption::Preferred && number(&error) == Some(NO_ENCRYPTION) =>
         {
-            attempt(api, server, &unencrypted, loads_data)
+            attempt(api, server, &options.without_encryption(), loads_data)
         }
         connected => connected,
     };

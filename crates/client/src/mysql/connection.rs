@@ -9,6 +9,7 @@ use dyno_protocol::{Sink, Value};
 
 use super::api::{Api, Mysql, Res};
 use super::column::put;
+use super::errors::LOST;
 use super::waiting::WaitingCalls;
 use super::{infile, library};
 use crate::Sql;
@@ -247,7 +248,3 @@ impl Drop for Connection {
 
 /// Error: the connection could not be encrypted.
 pub const NO_ENCRYPTION: u32 = 2026;
-
-/// Errors after which there is no connection: the server has gone, was lost within a query, shuts down,
-/// has killed the connection or closed it as idle.
-const LOST: [u32; 6] = [2006, 2013, 1053, 1927, 3169, 4031];

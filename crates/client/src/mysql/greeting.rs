@@ -65,8 +65,8 @@ pub fn wait(socket: c_int, status: c_int, time: Option<Duration>) -> (c_int, boo
 }
 
 /// Reads what the greeting says and leaves it to be read again.
-pub fn read(socket: c_int, within: Duration) -> Greeting {
-    let until = Instant::now() + within;
+pub fn read(socket: c_int, within: Option<Duration>) -> Greeting {
+    let until = within.map(|within| Instant::now() + within);
     let mut buffer = [0; 512];
     loop {
         match with_stream(socket, |stream| stream.peek(&mut buffer)) {
@@ -79,12 +79,12 @@ pub fn read(socket: c_int, within: Duration) -> Greeting {
             },
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                let left = until.saturating_duration_since(Instant::now());
-                wait(socket, WAIT_READ, Some(left));
+                let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+                wait(socket, WAIT_READ, left);
             }
             Err(_) => return Greeting::Over,
         }
-        if Instant::now() >= until {
+        if until.is_some_and(|until| Instant::now() >= until) {
             return Greeting::Silent;
         }
     }

@@ -6,11 +6,9 @@ use anyhow::{Error, Result, anyhow};
 use dyno_protocol::RowCollector;
 
 use super::connection::{Connection, ServerError};
+use super::errors::NO_LOCAL;
 use super::infile;
 use crate::Sql;
-
-/// Errors: the server, or the client library, allows no LOAD DATA LOCAL.
-pub const REFUSED: [u32; 4] = [1148, 3948, 3950, 4166];
 
 /// Executes a LOAD DATA LOCAL INFILE, whatever its file's name, and returns how many rows came to the
 /// table. `fill` puts the next bytes into the memory that it is given and returns how many, 0 at the end.
@@ -48,7 +46,7 @@ pub fn load_rows<F: FnMut(&mut [u8]) -> Result<usize>>(
 
 fn explain_refusal(error: Error) -> Error {
     match error.downcast_ref::<ServerError>() {
-        Some(refusal) if REFUSED.contains(&refusal.number) => anyhow!(
+        Some(refusal) if NO_LOCAL.contains(&refusal.number) => anyhow!(
             "the server refuses LOAD DATA LOCAL: {refusal}; let an administrator run SET GLOBAL local_infile = \
              ON, or load by another variant, as +multirow"
         ),

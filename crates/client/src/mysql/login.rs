@@ -56,12 +56,12 @@ impl Connection {
     }
 
     /// Connects with libmariadb to a server that encrypts, and sends nothing to one that does not. `greeting_timeout`
-    /// limits the wait for the server's greeting.
+    /// limits the wait for the server's greeting, if there is a limit.
     pub(super) fn connect_encrypted(
         &self,
         at: &Address,
         account: &Account,
-        greeting_timeout: Duration,
+        greeting_timeout: Option<Duration>,
     ) -> Result<()> {
         let api = &**self.api();
         let (Some(start), Some(go_on), Some(socket), Some(timeout)) =

@@ -68,8 +68,9 @@ impl Encryption {
 /// The options of a connection.
 #[derive(Debug)]
 pub struct Options {
-    /// The mode that the URL asks for; without it the client library's default applies.
-    pub encryption: Option<Encryption>,
+    /// The mode that the job asks for. Without one it is plain text, with every driver and every library, unless options
+    /// of TLS are given.
+    pub encryption: Encryption,
     texts: Vec<(&'static str, CString)>,
     timeout: u32,
 }
@@ -77,11 +78,13 @@ pub struct Options {
 impl Options {
     /// Reads the options of a URL and refuses unknown ones.
     pub fn parse(options: &BTreeMap<String, String>) -> Result<Options> {
-        let mut parsed = Options { encryption: None, texts: Vec::new(), timeout: CONNECT_TIMEOUT };
+        let mut mode = None;
+        let mut parsed =
+            Options { encryption: Encryption::Disabled, texts: Vec::new(), timeout: CONNECT_TIMEOUT };
         for (name, value) in options {
             let plain = name.to_ascii_lowercase().replace('_', "-");
             match plain.as_str() {
-                "ssl-mode" => parsed.encryption = Some(Encryption::parse(value)?),
+                "ssl-mode" => mode = Some(Encryption::parse(value)?),
                 "connect-timeout" => {
                     parsed.timeout = value.parse().with_context(|| {
                         format!("the option connect-timeout is in seconds, not '{value}'")
@@ -90,18 +93,33 @@ impl Options {
                 _ => parsed.texts.push((known(&plain, name)?, CString::new(value.as_str())?)),
             }
         }
+        parsed.encryption = mode.unwrap_or_else(|| parsed.usual());
         Ok(parsed)
+    }
+
+    /// The weakest mode that keeps what the other options ask for.
+    fn usual(&self) -> Encryption {
+        match self.texts.as_slice() {
+            [] => Encryption::Disabled,
+            texts if texts.iter().any(|(name, _)| *name == "ssl-ca") => Encryption::VerifyCa,
+            _ => Encryption::Required,
+        }
+    }
+
+    /// The same in plain text.
+    pub fn without_encryption(&self) -> Options {
+        Options { encryption: Encryption::Disabled, texts: Vec::new(), timeout: self.timeout }
     }
 
     /// True if the URL forbids a connection in plain text.
     pub fn is_encryption_demanded(&self) -> bool {
         use Encryption::{Required, VerifyCa, VerifyIdentity};
-        matches!(self.encryption, Some(Required | VerifyCa | VerifyIdentity))
+        matches!(self.encryption, Required | VerifyCa | VerifyIdentity)
     }
 
-    /// The time that the server has for an answer.
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout.into())
+    /// The time that the server has for an answer; as in MySQL's programs, 0 is no limit.
+    pub fn timeout(&self) -> Option<Duration> {
+        (self.timeout > 0).then(|| Duration::from_secs(self.timeout.into()))
     }
 
     /// Checks an open connection against the encryption that was asked for.
@@ -112,7 +130,7 @@ impl Options {
             "the connection is not encrypted, and ssl-mode asks for that"
         );
         ensure!(
-            !is_encrypted || self.encryption != Some(Encryption::Disabled),
+            !is_encrypted || self.encryption != Encryption::Disabled,
             "the connection is encrypted, and ssl-mode=DISABLED asks for plain text"
         );
         Ok(())
@@ -125,7 +143,7 @@ impl Options {
         for (name, value) in &self.texts {
             connection.set_text(number(name, family), value)?;
         }
-        let Some(mode) = self.encryption else { return Ok(()) };
+        let mode = self.encryption;
         match family {
             Family::MariaDb => {
                 // It checks certificate and host's name together or neither.
@@ -170,9 +188,17 @@ mod tests {
     #[test]
     fn options_are_named_as_mysqls_programs_name_them() {
         let options = parse("ssl_mode", "verify-identity").unwrap();
-        assert_eq!(options.encryption, Some(Encryption::VerifyIdentity));
+        assert_eq!(options.encryption, Encryption::VerifyIdentity);
         assert_eq!(parse("ssl-ca", "/x.pem").unwrap().texts[0].0, "ssl-ca");
         assert_eq!(parse("connect-timeout", "3").unwrap().timeout, 3);
+        assert_eq!(parse("connect-timeout", "0").unwrap().timeout(), None);
+    }
+
+    #[test]
+    fn a_job_without_a_mode_asks_for_plain_text_unless_it_names_certificates() {
+        assert_eq!(Options::parse(&BTreeMap::new()).unwrap().encryption, Encryption::Disabled);
+        assert_eq!(parse("ssl-ca", "/x.pem").unwrap().encryption, Encryption::VerifyCa);
+        assert_eq!(parse("ssl-key", "/x.pem").unwrap().encryption, Encryption::Required);
     }
 
     #[test]

@@ -186,10 +186,3 @@ impl Value {
         Bind::new(self.kind, self.bytes.as_ptr().cast(), &*self.length)
     }
 }
-
-/// True if the transaction may succeed when it is repeated: the server ended a deadlock, gave up the wait for a lock,
-/// or another transaction changed the row first (`ER_LOCK_DEADLOCK`, `ER_LOCK_WAIT_TIMEOUT`, `ER_CHECKREAD` of the
-/// manuals).
-pub fn is_retryable(number: u32) -> bool {
-    matches!(number, 1213 | 1205 | 1020)
-}

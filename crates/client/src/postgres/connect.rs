@@ -19,6 +19,9 @@ const CONNECT_TIMEOUT: &str = "10";
 /// <https://www.postgresql.org/docs/current/libpq-connect.html>).
 const NOT_FROM_ENVIRONMENT: &str = "hostaddr='' options='' target_session_attrs=any";
 
+/// Without a mode a job asks for plain text, of every driver: the default of libpq, and `PGSSLMODE`, are not asked.
+const ENCRYPTION: &str = "disable";
+
 /// Connects to a database of a server.
 pub fn connect(api: &Arc<Api>, server: &Server, database: &str) -> Result<Connection> {
     let connection = Connection::open(api.clone(), &options(server, database)?);
@@ -40,6 +43,7 @@ fn options(server: &Server, database: &str) -> Result<Vec<(CString, CString)>> {
         ("dbname", NOT_FROM_ENVIRONMENT),
         ("application_name", "dyno"),
         ("connect_timeout", CONNECT_TIMEOUT),
+        ("sslmode", ENCRYPTION),
     ];
     options.extend(server.options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let port = server.port.map(|port| port.to_string());
@@ -109,6 +113,13 @@ mod tests {
             ("dyno_1".into(), "require".into(), "5433".into())
         );
         assert_eq!(of("password"), "hunter2");
+    }
+
+    #[test]
+    fn a_job_without_a_mode_of_encryption_asks_for_plain_text() {
+        let without = Server { options: Default::default(), ..server() };
+        let options = options(&without, "x").unwrap();
+        assert!(options.contains(&(c"sslmode".into(), c"disable".into())), "{options:?}");
     }
 
     #[test]

@@ -99,20 +99,54 @@ impl Drivers {
         Some(place)
     }
 
-    /// Values that JSON lacks are written as the server writes them: as by the engine's own client library.
+    /// Values that JSON lacks are written as the server writes them.
     pub fn write_values_as_the_server_does(&self) {
-        for (engine, values) in VALUES {
-            let Some(place) = self.place() else { return };
-            let of_engine = |name: &&str| name.split_once('/').is_some_and(|(own, _)| own == *engine);
-            let drivers: Vec<&str> = self.usual().into_iter().filter(of_engine).collect();
-            if drivers.is_empty() {
-                continue;
-            }
-            place.write("values.toml", &suite(engine, &format!("SELECT {values};")));
+        VALUES.iter().for_each(|(engine, values)| self.select(engine, values));
+    }
+
+    /// The server compares and sorts texts of the client in the same way, and understands its statements by the same
+    /// character set.
+    pub fn have_the_same_collation(&self) {
+        self.select("mariadb", COLLATION);
+    }
+
+    /// More statements than libraries keep prepared by default are prepared once.
+    pub fn keep_all_statements_prepared(&self, drivers: &[&str]) {
+        let Some(place) = self.place() else { return };
+        let here = self.contenders();
+        let statements: String = (0..130).map(|number| format!("SELECT {number} + :a;\n")).collect();
+        place.write("many.toml", &MANY.replace("STATEMENTS", &statements));
+        for driver in drivers.iter().filter(|name| here.contains(name)) {
+            let arguments =
+                "run ./many.toml --trust --trials 1 --no-warm-up --quiet --round-trips -o run.jsonl";
+            place.dyno(&format!("{arguments} --with {driver}")).exits(0).without_panic();
+            let run = super::read_json(&place.path("run.jsonl"));
+            let record = &run["contenders"][0]["traffic"][0];
+            assert!(record["unread"].is_null() && record["failed"].is_null(), "{record}");
+            assert_eq!(record["passes"][0]["prepares"], 0, "{driver}: {record}");
+        }
+    }
+
+    /// A mix finds the rows whose dates it has stored, by a date of the step and by one that an earlier statement returned.
+    pub fn take_dates(&self, drivers: &[&str]) {
+        let Some(place) = self.place() else { return };
+        let here = self.contenders();
+        let drivers: Vec<&str> = drivers.iter().copied().filter(|name| here.contains(name)).collect();
+        if !drivers.is_empty() {
+            place.write("dates.toml", DATES);
             let with = drivers.join(",");
-            let arguments = format!("run ./values.toml --trust --trials 1 --quiet --with {engine},{with}");
+            let arguments = format!("run ./dates.toml --trust --trials 1 --no-warm-up --quiet --with {with}");
             place.dyno(&arguments).exits(0).without_panic();
             place.assert_clean();
+        }
+    }
+
+    fn select(&self, engine: &str, values: &str) {
+        let Some(place) = self.place() else { return };
+        let of_engine = |name: &&str| name.split_once('/').is_some_and(|(own, _)| own == engine);
+        let drivers: Vec<&str> = self.usual().into_iter().filter(of_engine).collect();
+        if !drivers.is_empty() {
+            have_the_same_values(&place, engine, &drivers, values);
         }
     }
 
@@ -157,19 +191,98 @@ impl Drivers {
     }
 }
 
+/// Drivers of an engine have the same values as the engine's own client library: another code would mean that an answer
+/// differs.
+pub fn have_the_same_values(place: &Place, engine: &str, drivers: &[&str], values: &str) {
+    place.write("values.toml", &suite(engine, &format!("SELECT {values};")));
+    let with = drivers.join(",");
+    let arguments = format!("run ./values.toml --trust --trials 1 --quiet --with {engine},{with}");
+    place.dyno(&arguments).exits(0).without_panic();
+    place.assert_clean();
+}
+
 /// Values of types that JSON lacks, or of which a number of many languages does not hold all digits.
 const VALUES: &[(&str, &str)] = &[
     (
         "postgres",
         "date '2024-01-01', timestamp '2024-01-01 00:00:00.123456', 12345678901234567.89::numeric, 1.50::numeric(5,2), \
-         '{\"a\": [1, 2]}'::json, '{\"a\": 1}'::jsonb, time '10:00:00', 9007199254740993::bigint, true, 1.5::float8, NULL",
+         '{\"a\": [1, 2]}'::json, '{\"a\": 1}'::jsonb, time '10:00:00', 9007199254740993::bigint, true, 1.5::float8, NULL, \
+         interval '1 mon 2 days 03:04:05.6', interval '-1 sec', interval '0', ARRAY[1, 2, NULL], ARRAY['a', 'b c', NULL, 'null'], \
+         ARRAY[[1.5::float8], [2]], ARRAY[1.50], ARRAY[true], '{}'::int[], '[0:1]={7,8}'::int[], ARRAY['{\"a\": 1}'::jsonb], \
+         ARRAY[date '2024-01-01']",
     ),
     (
         "mariadb",
         "DATE '2024-01-01', TIMESTAMP '2024-01-01 00:00:00', CAST(12345678901234567.89 AS DECIMAL(20, 2)), \
-         CAST(1.5 AS DECIMAL(5, 2)), TIME '10:00:00', 9007199254740993, 1.5e0, NULL",
+         CAST(1.5 AS DECIMAL(5, 2)), TIME '10:00:00', TIME '05:00:00', 9007199254740993, 1.5e0, NULL, \
+         JSON_OBJECT('a', 1)",
     ),
 ];
+/// The character set and the collation of a session.
+pub const COLLATION: &str =
+    "@@collation_connection, @@character_set_client, @@character_set_connection, @@character_set_results";
+
+const MANY: &str = r#"
+name = "many"
+title = "Many"
+story = "None."
+contenders = ["postgres"]
+
+[[test]]
+id = "many"
+title = "Many"
+shows = "Nothing."
+model = "mix"
+count = 4
+check = "SELECT 1"
+expect = [[1]]
+
+[test.values]
+a = { from = 1, to = 9 }
+
+[[test.class]]
+name = "many"
+statements = """
+STATEMENTS"""
+"#;
+
+const DATES: &str = r#"
+name = "dates"
+title = "Dates"
+story = "None."
+contenders = ["postgres"]
+
+[[test]]
+id = "table"
+title = "Table"
+shows = "Nothing."
+model = "statements"
+statements = "CREATE TABLE t(id BIGINT, day DATE, moment TIMESTAMP, price NUMERIC(10, 2), found BIGINT);"
+
+[[test]]
+id = "find"
+title = "Find"
+shows = "Nothing."
+model = "mix"
+clients = 2
+count = 30
+check = "SELECT count(*), sum(found) FROM t"
+expect = [[60, 60]]
+
+[test.values]
+id = { next = "find", from = 1 }
+day = { from = 2024-01-01, to = 2024-12-31 }
+moment = { from = 2024-01-01T00:00:00, to = 2024-12-31T00:00:00 }
+price = { from = 1, to = 99, decimals = 2 }
+
+[[test.class]]
+name = "find"
+statements = """
+INSERT INTO t VALUES(:id, :day, :moment, :price, 0);
+row(day) = SELECT day FROM t WHERE id = :id AND day = :day AND moment = :moment;
+UPDATE t SET found = 1 WHERE id = :id AND day = :row.day;
+"""
+"#;
 
 /// A suite of one test, with these statements.
 fn suite(contender: &str, statements: &str) -> String {

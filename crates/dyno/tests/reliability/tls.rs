@@ -204,6 +204,28 @@ fn drivers_reach_a_server_that_encrypts_and_believe_only_the_authority_that_was_
     }
 }
 
+/// Drivers that have such a mode go on in plain text where the server offers nothing else. The others are refused before
+/// they connect: nothing listens on port 1.
+#[test]
+fn a_mode_that_leaves_encryption_to_the_server_is_kept_or_refused() {
+    let place = Place::new();
+    let server = Running::start("postgres");
+    let (folder, port, user) = server.reach();
+    let proxy = Proxy::start(&PathBuf::from(format!("{folder}/.s.PGSQL.{port}")), Fault::None);
+    let url = |driver| format!("postgres{driver}://{user}@127.0.0.1:{}/?sslmode=prefer", proxy.port);
+    run(&place, &postgres().into_iter().map(url).collect::<Vec<_>>(), 0);
+    let keep = ["", "+go-sql-driver", "+pymysql", "+sqlalchemy", "+mysql-connector-j"];
+    let unable: Vec<String> = mariadb()
+        .into_iter()
+        .filter(|driver| !keep.contains(driver))
+        .map(|driver| format!("mariadb{driver}://u@127.0.0.1:1/?ssl-mode=PREFERRED"))
+        .collect();
+    let refused = run(&place, &unable, 2);
+    assert_eq!(refused.matches("ssl-mode=PREFERRED").count(), unable.len(), "{refused}");
+    assert_eq!(refused.matches("DISABLED").count(), unable.len(), "{refused}");
+    place.assert_clean();
+}
+
 #[test]
 fn a_demand_that_no_driver_keeps_is_refused_before_anything_starts() {
     let place = Place::new();

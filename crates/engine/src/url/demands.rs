@@ -21,6 +21,9 @@ pub struct Demands {
     verifies_from: usize,
     /// The place of the mode where an authority is named and no mode.
     trusts: usize,
+    /// The place of the mode of a URL through a network that says nothing about encryption. Drivers have defaults of
+    /// different kinds, and one of them alone would be compared encrypted with others in plain text.
+    usual: usize,
     /// Options that say whom to believe.
     trust: &'static [&'static str],
     /// Options that have a meaning only where the connection is encrypted.
@@ -41,6 +44,8 @@ const POSTGRES: Demands = Demands {
     // As in libpq, which verifies an authority that is named and there.
     verifies_from: 3,
     trusts: 4,
+    // As in libpq.
+    usual: 2,
     trust: &["sslrootcert", "sslcrl", "sslcrldir"],
     encrypted: &[
         "sslcert",
@@ -84,6 +89,8 @@ const MYSQL: Demands = Demands {
     encrypts_from: 2,
     verifies_from: 3,
     trusts: 3,
+    // As in MariaDB's libraries and most others. Several drivers cannot try TLS and go on without.
+    usual: 0,
     trust: &["ssl-ca", "ssl-capath", "ssl-crl"],
     encrypted: &["ssl-cert", "ssl-key", "ssl-cipher"],
     files: &["ssl-ca", "ssl-capath", "ssl-crl", "ssl-cert", "ssl-key"],
@@ -107,6 +114,11 @@ impl Demands {
     /// The options about encryption, which have other sources too.
     pub fn of_encryption(&self) -> impl Iterator<Item = &'static str> {
         [self.mode].into_iter().chain(self.trust.iter().copied()).chain(self.encrypted.iter().copied())
+    }
+
+    /// The mode of encryption by its name and value, where a URL through a network says nothing.
+    pub fn usual_mode(&self) -> (&'static str, &'static str) {
+        (self.mode, self.modes[self.usual])
     }
 
     /// Checks options and gives each its one spelling. Paths become absolute, and a URL that names whom to believe, or

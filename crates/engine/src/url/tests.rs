@@ -328,6 +328,19 @@ fn certificates_without_a_mode_ask_for_encryption() {
 }
 
 #[test]
+fn drivers_are_given_a_mode_of_encryption_where_a_url_through_a_network_names_none() {
+    let options = |url: &str| parse(url).unwrap().connection("").server.options;
+    assert_eq!(options("postgres://h/")["sslmode"], "prefer");
+    assert_eq!(options("postgres://h/?sslmode=disable")["sslmode"], "disable");
+    assert_eq!(options("postgres://h/?sslcert=/etc/passwd")["sslmode"], "require");
+    assert_eq!(options("mysql://h/")["ssl-mode"], "DISABLED");
+    assert_eq!(options("mysql://h/?ssl_mode=preferred")["ssl-mode"], "PREFERRED");
+    for socket in ["postgres:///?host=/run/pg", "mysql:///?socket=/run/my.sock"] {
+        assert_eq!(options(socket), BTreeMap::new());
+    }
+}
+
+#[test]
 fn encryption_is_asked_for_where_the_engines_programs_look_for_it() {
     let files = [(".my.cnf", "[client]\nssl-mode=REQUIRED\n")];
     let variables = [("PGSSLMODE", "require"), ("PGSSLMINPROTOCOLVERSION", "TLSv1.3")];

@@ -17,7 +17,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Secret, Server, Sink, Value};
 use dyno_runner::server::{Access, Client, Scratch};
 use dyno_runner::{Answer, JobSql, NoStore};
-use dyno_runner_crates::mysql;
+use dyno_runner_crates::{KEPT_STATEMENTS, mysql};
 use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Opts, OptsBuilder, QueryResult};
 use tokio::runtime::{Builder, Runtime};
@@ -43,7 +43,7 @@ fn said(error: mysql_async::Error) -> Error {
 /// A server as mysql_async reaches it.
 struct MySql {
     server: Server,
-    patience: Duration,
+    patience: Option<Duration>,
     variant: Variant,
 }
 
@@ -73,9 +73,11 @@ impl Access for MySql {
         let runtime = Builder::new_current_thread().enable_all().build().context("cannot make a runtime")?;
         let options = options(&self.server, database);
         let connected = runtime.block_on(async {
-            match timeout(self.patience, Conn::new(options)).await {
+            let connecting = Conn::new(options);
+            let Some(patience) = self.patience else { return connecting.await.map_err(said) };
+            match timeout(patience, connecting).await {
                 Ok(connected) => connected.map_err(said),
-                Err(_) => bail!("no answer came within {} s", self.patience.as_secs()),
+                Err(_) => bail!("no answer came within {} s", patience.as_secs()),
             }
         });
         let connection = connected.with_context(|| format!("cannot connect to {}", self.server.host))?;
@@ -99,6 +101,9 @@ impl Access for MySql {
 fn options(server: &Server, database: Option<&str>) -> Opts {
     let options = OptsBuilder::default().user(Some(&server.user)).db_name(database).prefer_socket(false);
     let options = options.pass(server.password.as_ref().map(Secret::reveal)).client_found_rows(true);
+    let options = options.stmt_cache_size(KEPT_STATEMENTS);
+    // The server's own choice of collation for it, which the library's is not.
+    let options = options.setup(vec!["SET NAMES utf8mb4"]);
     match server.host.strip_prefix('/') {
         Some(_) => options.socket(Some(&server.host)),
         None => options.ip_or_hostname(&server.host).tcp_port(server.port.unwrap_or(mysql::PORT)),
@@ -182,4 +187,27 @@ impl dyno_runner::Session for Session {
 
 fn main() -> ExitCode {
     dyno_runner::run::<Scratch<MySql>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_keeps_all_statements_and_has_the_collation_of_the_server() {
+        let server = Server {
+            host: "h".into(),
+            port: None,
+            user: "u".into(),
+            password: None,
+            database: None,
+            options: BTreeMap::new(),
+            process: None,
+            further: Vec::new(),
+            further_processes: Vec::new(),
+        };
+        let options = options(&server, None);
+        assert_eq!(options.stmt_cache_size(), KEPT_STATEMENTS);
+        assert_eq!(options.setup(), ["SET NAMES utf8mb4"]);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Secret, Server, Sink};
-use dyno_runner_crates::mysql;
+use dyno_runner_crates::{KEPT_STATEMENTS, mysql};
 use sqlx::mysql::{
     MySqlConnectOptions, MySqlDatabaseError, MySqlRow, MySqlSslMode, MySqlTypeInfo, MySqlValueRef,
 };
@@ -102,6 +102,7 @@ impl Remote for MySql {
     fn options(server: &Server) -> Result<(MySqlConnectOptions, Option<Duration>)> {
         let patience = mysql::patience("sqlx", &server.options)?;
         let options = MySqlConnectOptions::new().ssl_mode(MySqlSslMode::Disabled).username(&server.user);
+        let options = options.statement_cache_capacity(KEPT_STATEMENTS);
         // Of the session it sets the character set alone: the rest is left to the job.
         let options = options.pipes_as_concat(false).no_engine_substitution(false).timezone(None);
         let options = match server.host.strip_prefix('/') {
@@ -109,7 +110,7 @@ impl Remote for MySql {
             None => options.host(&server.host).port(server.port.unwrap_or(mysql::PORT)),
         };
         let password = server.password.as_ref().map(Secret::reveal);
-        Ok((password.map_or(options.clone(), |password| options.password(password)), Some(patience)))
+        Ok((password.map_or(options.clone(), |password| options.password(password)), patience))
     }
 
     fn within(options: &MySqlConnectOptions, _: &Server, database: Option<&str>) -> MySqlConnectOptions {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
 use dyno_protocol::{Secret, Server, Sink};
-use dyno_runner_crates::postgres;
+use dyno_runner_crates::{KEPT_STATEMENTS, postgres};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgRow, PgSslMode, PgValueFormat};
 use sqlx::{Column, Either, Executor, PgConnection, Row, SqlStr, Statement, ValueRef};
 
@@ -27,6 +27,7 @@ pub fn options(driver: &str, server: &Server) -> Result<(PgConnectOptions, Optio
     let (patience, application) = postgres::options(driver, &server.options)?;
     // The environment and the file of passwords belong to dyno, which has read them.
     let mut options = PgConnectOptions::new_without_pgpass().ssl_mode(PgSslMode::Disable);
+    options = options.statement_cache_capacity(KEPT_STATEMENTS);
     options = options.username(&server.user).application_name(application);
     options = options.port(server.port.unwrap_or(5432));
     options = match server.host.strip_prefix('/') {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{Purpose, Sink};
+use dyno_runner_crates::KEPT_STATEMENTS;
 use dyno_runner_crates::sqlite::{self, BUSY_TIMEOUT, Opening};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
@@ -20,6 +21,7 @@ impl sqlite::Client for Session<Sqlite> {
     /// `foreign_keys`, which sqlx sets by default, stays as SQLite has it.
     fn open(opening: &Arc<Opening>) -> Result<Session<Sqlite>> {
         let options = SqliteConnectOptions::new().filename(&opening.location).create_if_missing(true);
+        let options = options.statement_cache_capacity(KEPT_STATEMENTS);
         let options = options.foreign_keys(false).busy_timeout(BUSY_TIMEOUT);
         Session::new(options, None, Variant::Insert)?.with(opening)
     }

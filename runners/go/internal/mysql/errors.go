@@ -13,18 +13,20 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// lost are errors after which there is no connection: the server shuts down, has killed the connection or
-// closed it as idle.
-var lost = []uint16{1053, 1927, 3169, 4031}
+// The numbers of errors that mean something: runners/mysql/errors.toml says what, with the manuals' pages.
 
-// localRefused are errors where the server allows no LOAD DATA LOCAL.
-var localRefused = []uint16{1148, 3948, 3950, 4166}
+// lost are errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
+// connection or closed it as idle.
+var lost = []uint16{2006, 2013, 1053, 1927, 3169, 4031}
+
+// noLocal are errors where the server allows no LOAD DATA LOCAL.
+var noLocal = []uint16{1148, 3948, 4166}
 
 const databaseAccessDenied = 1044
 
-// mayPass are errors after which another try may succeed: a deadlock, a lock that was not to be had in time, a row that
-// another transaction has changed.
-var mayPass = []uint16{1213, 1205, 1020}
+// mayPass are errors after which another try may succeed: a deadlock, a lock that was not to be had in time or at once, a row
+// that another transaction has changed.
+var mayPass = []uint16{1213, 1205, 3572, 1020}
 
 // number is that of a server's error, or 0.
 func number(err error) uint16 {
@@ -62,7 +64,7 @@ func explain(err error) error {
 		return nil
 	case errors.As(err, &failure):
 		return runner.At(failure.Index, explain(failure.Err))
-	case slices.Contains(localRefused, number(err)):
+	case slices.Contains(noLocal, number(err)):
 		return fmt.Errorf("the server refuses LOAD DATA LOCAL: %w; let an administrator run SET GLOBAL local_infile = ON, "+
 			"or load by another variant, as +multirow", err)
 	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, driver.ErrBadConn), errors.As(err, &network),

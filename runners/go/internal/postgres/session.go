@@ -83,7 +83,8 @@ var Common = []string{
 // database. A word that the driver does not keep is an error: it would send it to the server as a setting of the
 // session.
 func Options(server *protocol.Server, driver string, known []string) (string, error) {
-	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "prefer"}
+	// Without a mode a job asks for plain text, of every driver.
+	words := map[string]string{"application_name": "dyno", "connect_timeout": "10", "sslmode": "disable"}
 	for name, value := range server.Options {
 		if !slices.Contains(known, name) {
 			return "", fmt.Errorf("the URL has the option '%s', and a connection by %s has %s", name, driver,

@@ -130,6 +130,13 @@ export function tls(mode, files, host) {
   }
 }
 
+/** The failure for a mode in which the server says whether a connection is encrypted, where the driver has none such. */
+export const untried = (option, mode, others) =>
+  new Failure(
+    `${option}=${mode} leaves it to the server whether the connection is encrypted, and this driver has no such mode: ` +
+      `write ${others.map((other) => `${option}=${other}`).join(" or ")}`,
+  );
+
 /** A whole number of seconds. */
 export function seconds(name, value) {
   if (!/^\d+$/.test(value)) {

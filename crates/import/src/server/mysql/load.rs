@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use anyhow::{Context, Result, ensure};
 use dyno_client::Sql;
-use dyno_client::mysql::{ServerError, load_data};
+use dyno_client::mysql::{NO_LOCAL, ServerError, load_data};
 
 use super::MySql;
 use super::catalog::text;
@@ -203,7 +203,7 @@ pub(super) fn committed(sql: &str, outcome: Result<()>) -> Result<()> {
 
 fn explain(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<ServerError>() {
-        Some(server) if load_data::REFUSED.contains(&server.number) => error.context(
+        Some(server) if NO_LOCAL.contains(&server.number) => error.context(
             "the server takes no files from clients; its administrator can say SET GLOBAL local_infile = 1",
         ),
         Some(server) => {

@@ -2,6 +2,7 @@ package dyno.runner;
 
 import com.grack.nanojson.JsonParser;
 import com.grack.nanojson.JsonWriter;
+import dyno.runner.drivers.Drivers;
 import dyno.runner.drivers.layers.Mapping;
 import dyno.runner.drivers.layers.Parser;
 import dyno.runner.drivers.layers.Schema;
@@ -67,6 +68,17 @@ public final class Tests {
         equal(refusal(() -> Job.parse(job + "}")).endsWith("missing field `user`"), true);
         equal(refusal(() -> Job.parse("{\"protocol\":2}")).startsWith("the job is in version 2 "), true);
         equal(refusal(() -> Job.parse(" ")).startsWith("standard input is empty"), true);
+    }
+
+    static void aModeThatLeavesEncryptionToTheServerIsKeptOrRefusedTest() {
+        String job = "{\"protocol\":3,\"engine\":\"mariadb\",\"speaks\":\"mysql\",\"driver\":\"DRIVER\",\"build\":\"system\","
+                + "\"settings\":[],\"directory\":\"/\",\"tests\":[],\"server\":{\"host\":\"h\",\"user\":\"u\",\"scratch\":\"d\","
+                + "\"options\":{\"ssl-mode\":\"PREFERRED\"}}}";
+        for (String driver : List.of("mariadb-java-client", "jooq", "hibernate")) {
+            String words = refusal(() -> Drivers.find(Job.parse(job.replace("DRIVER", driver))));
+            equal(words.endsWith("write ssl-mode=DISABLED or ssl-mode=REQUIRED"), true);
+        }
+        Drivers.find(Job.parse(job.replace("DRIVER", "mysql-connector-j")));
     }
 
     private static RowFile rows(String text, int count) throws Exception {

@@ -2,27 +2,27 @@
 
 import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
-import { PATIENCE, ServerSql, seconds, tls } from "../server.js";
+import { PATIENCE, ServerSql, seconds, tls, untried } from "../server.js";
 import { Session } from "../session.js";
 
 /** MySQL's usual port. */
 const PORT = 3306;
+// The numbers of errors that mean something: runners/mysql/errors.toml says what, with the manuals' pages.
 /** Errors after which there is no connection: the server has gone, was lost within a query, shuts down, has killed the
  *  connection or closed it as idle. */
 const LOST = [2006, 2013, 1053, 1927, 3169, 4031];
 /** The numbers of servers' errors are below this: those of clients begin here. */
 const CLIENTS = 45_000;
-/** A deadlock, a lock that was not to be had in time, a row that another transaction has changed. */
-const MAY_PASS = [1213, 1205, 1020];
+/** A deadlock, a lock that was not to be had in time or at once, a row that another transaction has changed. */
+const MAY_PASS = [1213, 1205, 3572, 1020];
 /** The server or its configuration lets no client send a file. */
 const NO_LOCAL = [1148, 3948, 4166];
 
 /** The names of TLS files in a URL, and Node.js's. */
 const FILES = { "ssl-ca": "ca", "ssl-cert": "cert", "ssl-key": "key" };
-/** The modes in a URL, and libpq's. Neither driver tries TLS and goes on without. */
+/** The modes in a URL, and libpq's. */
 const MODES = {
   DISABLED: "disable",
-  PREFERRED: "disable",
   REQUIRED: "require",
   VERIFY_CA: "verify-ca",
   VERIFY_IDENTITY: "verify-full",
@@ -65,6 +65,8 @@ export class MySqlSql extends ServerSql {
       connectTimeout: this.options.patience * 1000,
       // A date of JavaScript has a time zone, and milliseconds at most.
       dateStrings: true,
+      // JSON that is parsed and written again has other spaces.
+      jsonStrings: true,
       // Rows as arrays, because names of columns may repeat.
       rowsAsArray: true,
     };
@@ -146,6 +148,9 @@ function parse(options, host) {
     }
   }
   mode ??= files.ca ? "VERIFY_CA" : files.cert || files.key ? "REQUIRED" : "DISABLED";
+  if (mode === "PREFERRED") {
+    throw untried("ssl-mode", mode, ["DISABLED", "REQUIRED"]);
+  }
   if (!Object.hasOwn(MODES, mode)) {
     throw new Failure(`the option ssl-mode is one of ${Object.keys(MODES).join(", ")}, not '${mode}'`);
   }

@@ -6,10 +6,27 @@ import { AS_VALUES, PostgresSession, PostgresSql, pour } from "./server.js";
 
 const { Client, types } = use("pg");
 
+/** The library's words for a server without TLS. */
+const NO_TLS = "The server does not support SSL connections";
+
 export default class Pg extends PostgresSql {
   #names = new Map();
 
+  /** As libpq: a server that offers no encryption is reached without, if the URL prefers it and no more. */
   async attach(database) {
+    try {
+      return await this.reach(database);
+    } catch (error) {
+      if (!this.options.isPreferred || error.message !== NO_TLS) {
+        throw error;
+      }
+      // The other connections need not ask it again.
+      this.options.ssl = undefined;
+      return this.reach(database);
+    }
+  }
+
+  async reach(database) {
     const { host, port, user, password } = this.job.server;
     const client = new Client({
       host,

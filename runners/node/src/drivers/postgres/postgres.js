@@ -10,18 +10,24 @@ const postgres = use("postgres");
  *  https://github.com/porsager/postgres#custom-types */
 const asWritten = (...from) => ({ to: from[0], from, serialize: String, parse: (text) => text });
 
+/** Without a function that parses them, arrays come as the server writes them too. */
+function takeArraysAsWritten({ shared, parsers }) {
+  Object.values(shared.typeArrayMap).forEach((type) => delete parsers[type]);
+}
+
 export default class Postgres extends PostgresSql {
   /** A pool of one connection for each client, which is taken out of it: so a connection that is lost is an error, and
    *  not replaced by another without the settings. */
   async attach(database) {
     const { host, port, user, password } = this.job.server;
+    const { ssl, isPreferred } = this.options;
     const pool = postgres({
       host,
       port: port ?? undefined,
       user,
       password: password ?? "",
       database: database ?? undefined,
-      ssl: this.options.ssl ?? false,
+      ssl: isPreferred ? "prefer" : (ssl ?? false),
       connect_timeout: this.options.patience,
       connection: { application_name: this.options.name },
       max: 1,
@@ -30,7 +36,10 @@ export default class Postgres extends PostgresSql {
       types: { json: asWritten(114, 3802), date: asWritten(1184, 1082, 1114) },
     });
     try {
-      return { pool, sql: await pool.reserve() };
+      // It asks the server for the types of arrays first: without the option `fetch_types` this call would never return.
+      const sql = await pool.reserve();
+      takeArraysAsWritten(pool.options);
+      return { pool, sql };
     } catch (error) {
       await pool.end({ timeout: 0 });
       throw error;

@@ -5,7 +5,7 @@ import { finished } from "node:stream/promises";
 
 import { Failure, oneLine } from "../../failure.js";
 import { numberOf } from "../../values.js";
-import { PATIENCE, ServerSql, seconds, tls } from "../server.js";
+import { PATIENCE, ServerSql, seconds, tls, untried } from "../server.js";
 import { Session } from "../session.js";
 
 /** The codes of types whose values drivers give as text, because a number of JavaScript does not hold all of them. */
@@ -79,8 +79,14 @@ export class PostgresSql extends ServerSql {
     return Object.entries(ADVICE).find(([known]) => words.includes(known))?.[1] ?? "";
   }
 
-  encryption() {
-    return this.options.ssl ? "TLS" : "none";
+  async encryption() {
+    const { ssl, isPreferred } = this.options;
+    if (!ssl) {
+      return "none";
+    }
+    // Not every server has this view.
+    const rows = await this.query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl").catch(() => []);
+    return rows[0]?.[0] ?? (isPreferred ? "none" : "TLS");
   }
 
   /** `columns` are the codes of the types. */
@@ -163,13 +169,17 @@ function parse(options, host) {
   const named = Object.entries(FILES).filter(([name]) => options[name]);
   const files = Object.fromEntries(named.map(([name, own]) => [own, options[name]]));
   const mode = options.sslmode ?? (options.sslrootcert ? "verify-ca" : "disable");
-  // Neither driver tries TLS and goes on without.
-  const isPlain = ["disable", "allow", "prefer"].includes(mode);
-  if (!isPlain && !["require", "verify-ca", "verify-full"].includes(mode)) {
+  if (mode === "allow") {
+    throw untried("sslmode", mode, ["disable", "require"]);
+  }
+  if (!["disable", "prefer", "require", "verify-ca", "verify-full"].includes(mode)) {
     throw new Failure(`the option sslmode is one of libpq's, not '${mode}'`);
   }
+  // PostgreSQL encrypts nothing through a socket.
+  const isPreferred = mode === "prefer" && !host.startsWith("/");
   return {
-    ssl: tls(isPlain ? "disable" : mode, files, host),
+    ssl: tls(isPreferred ? "require" : mode === "prefer" ? "disable" : mode, files, host),
+    isPreferred,
     patience: seconds("connect_timeout", options.connect_timeout ?? String(PATIENCE)),
     name: options.application_name ?? "dyno",
   };

@@ -16,6 +16,9 @@ FOUND_ROWS = 2
 # Most bytes of a socket's path: one less than the kernel's `sun_path`.
 LONGEST_PATH = 107
 
+# The protocol's numbers of TIMESTAMP, DATE, TIME, DATETIME.
+TIMES = (7, 10, 11, 12)
+
 # Advice on a connection that failed, for the usual reasons.
 ADVICE = {
     1045: "; check user and password in the URL, MYSQL_PWD or ~/.my.cnf",
@@ -87,6 +90,12 @@ class MySqlAccess(Access):
             return cursor.fetchall()
 
         return JobSql(run, self.error, code_of, words_of)
+
+
+def as_written(conversions: dict[Any, Any]) -> dict[Any, Any]:
+    """A driver's conversions, but dates and times as the server writes them: no value of Python holds the day
+    zero, and it writes durations in another form."""
+    return conversions | dict.fromkeys(TIMES, str)
 
 
 def _address(server: Server) -> dict[str, Any]:

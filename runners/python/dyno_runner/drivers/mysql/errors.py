@@ -1,4 +1,5 @@
-"""Error numbers and messages of MariaDB and MySQL."""
+"""Error numbers and messages of MariaDB and MySQL. `runners/mysql/errors.toml` says what the numbers mean, with
+the manuals' pages."""
 
 from ...failure import one_line
 
@@ -7,6 +8,9 @@ from ...failure import one_line
 LOST = (2006, 2013, 1053, 1927, 3169, 4031)
 # Errors: the server or its configuration lets no client send a file.
 NO_LOCAL = (1148, 3948, 4166)
+# Errors after which another try may succeed: a deadlock, a lock that was not to be had in time or at once, a
+# row that another transaction has changed.
+MAY_PASS = (1213, 1205, 3572, 1020)
 
 
 def number_of(error: Exception) -> int:

@@ -8,12 +8,13 @@ from typing import Any
 
 import MySQLdb
 from MySQLdb import release
+from MySQLdb.converters import conversions
 from MySQLdb.cursors import SSCursor
 
 from ...contract import Job
 from ...failure import Failure
 from ..server import ServerTrial
-from .access import MySqlAccess
+from .access import MySqlAccess, as_written
 from .options import Options
 from .server import MySql, MySqlSession
 
@@ -31,19 +32,20 @@ class MySqlClientAccess(MySqlAccess):
 
     def keywords(self, options: Options) -> dict[str, Any]:
         mode = options.mode
-        if mode not in (None, "DISABLED", *VERIFIES):
+        if mode not in ("DISABLED", *VERIFIES):
             raise Failure(
-                f"a connection of mysqlclient cannot have ssl-mode={mode}, because libmariadb would go on without "
-                f"encryption where the server offers none: name {' or '.join(VERIFIES)}, or another driver"
+                f"a connection of mysqlclient cannot have ssl-mode={mode}, because libmariadb would go on "
+                f"without encryption where the server offers none: name {' or '.join(VERIFIES)}, DISABLED, or "
+                "another driver"
             )
         words: dict[str, Any] = {
             "connect_timeout": options.patience,
             "local_infile": 0,
             # One text is one statement, as with the other drivers.
             "multi_statements": False,
+            "conv": as_written(conversions),
+            "ssl_mode": mode,
         }
-        if mode is not None:
-            words["ssl_mode"] = mode
         if options.files:
             words["ssl"] = {FILES[name]: file for name, file in options.files.items()}
         return words

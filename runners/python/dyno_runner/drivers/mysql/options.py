@@ -19,21 +19,21 @@ ENCRYPTED = MODES[2:]
 
 @dataclass
 class Options:
-    """What a URL asks for. Without a mode the driver's default applies."""
+    """What a URL asks for."""
 
     patience: int = PATIENCE
-    mode: str | None = None
+    mode: str = "DISABLED"
     # By the names of the options.
     files: dict[str, str] = field(default_factory=dict)
 
 
 def parse(options: dict[str, str], driver: str) -> Options:
     """Reads the options of a URL and refuses unknown ones."""
-    parsed = Options()
+    parsed, mode = Options(), None
     for name, value in options.items():
         match name.lower().replace("_", "-"):
             case "ssl-mode":
-                parsed.mode = _mode(value)
+                mode = _mode(value)
             case "connect-timeout":
                 parsed.patience = _seconds(value)
             case plain if plain in FILES:
@@ -41,8 +41,9 @@ def parse(options: dict[str, str], driver: str) -> Options:
             case _:
                 known = ", ".join(["ssl-mode", "connect-timeout", *FILES])
                 raise Failure(f"the URL has the option '{name}', and a connection of {driver} has {known}")
-    if parsed.mode is None and parsed.files:
-        parsed.mode = "VERIFY_CA" if "ssl-ca" in parsed.files else "REQUIRED"
+    # Without a mode it is plain text, with every driver, unless options of TLS are given.
+    usual = "VERIFY_CA" if "ssl-ca" in parsed.files else "REQUIRED" if parsed.files else "DISABLED"
+    parsed.mode = usual if mode is None else mode
     return parsed
 
 

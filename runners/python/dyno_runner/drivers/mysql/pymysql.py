@@ -8,6 +8,7 @@ import ssl
 from typing import Any
 
 import pymysql
+from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 
 from ...contract import Job
@@ -15,11 +16,15 @@ from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load
 from ..server import ServerTrial
-from .access import MySqlAccess
+from .access import MySqlAccess, as_written
 from .errors import NO_LOCAL, number_of
 from .options import ENCRYPTED, Options
 from .server import MySql, MySqlSession
 from .stream import feed
+
+# The most seconds that PyMySQL waits for a connection. It has no word for no limit, which is 0 in MySQL's
+# programs.
+LONGEST = 31_536_000
 
 
 class PyMySqlAccess(MySqlAccess):
@@ -29,9 +34,13 @@ class PyMySqlAccess(MySqlAccess):
     error = pymysql.Error
 
     def keywords(self, options: Options) -> dict[str, Any]:
-        words: dict[str, Any] = {"connect_timeout": options.patience, "local_infile": True}
+        words: dict[str, Any] = {
+            "connect_timeout": min(options.patience or LONGEST, LONGEST),
+            "local_infile": True,
+            "conv": as_written(conversions),
+        }
         # By default PyMySQL encrypts where the server offers it, also through a socket; no other driver does.
-        if options.mode in (None, "DISABLED"):
+        if options.mode == "DISABLED":
             words["ssl_disabled"] = True
         elif options.mode in ENCRYPTED:
             words["ssl"] = _context(options.mode, options.files)

@@ -10,14 +10,11 @@ from ...inputs import Load
 from ..server import ServerDriver, ServerTrial
 from ..session import CursorSession
 from ..sql import blocks_of
-from .errors import number_of, words_of
+from .errors import MAY_PASS, number_of, words_of
 
 # Rows that `executemany` is given at once: it wants a list of them, and makes of it statements of at most
 # `max_stmt_length` bytes.
 MANY = 10_000
-# Errors after which another try may succeed: a deadlock, a lock that was not to be had in time, a row that
-# another transaction has changed.
-MAY_PASS = (1213, 1205, 1020)
 
 
 class MySqlSession(CursorSession):

@@ -6,6 +6,8 @@ from ..server import Access
 
 # Seconds to wait for an answer to a connection, where the URL does not say.
 PATIENCE = 10
+# The mode of encryption where the job names none, of every driver. Through a network dyno names one.
+ENCRYPTION = "disable"
 
 # Advice if a server has no connection left.
 FULL = (

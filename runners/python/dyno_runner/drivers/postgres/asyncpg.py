@@ -5,7 +5,6 @@ Texts that are executed once, and simple statements, are prepared without a name
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -24,24 +23,15 @@ from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..spelling import MARK, numbered
 from ..sql import BLOCK
-from .access import PATIENCE, PostgresAccess
+from .access import ENCRYPTION, PATIENCE, PostgresAccess
 from .errors import PostgresErrors, code_of, words_of
+from .written import AS_WRITTEN
 
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 # libpq's options that asyncpg keeps, as parameters of its address.
 VERSIONS = ("ssl_min_protocol_version", "ssl_max_protocol_version")
 KEPT = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl", *VERSIONS)
 OWN = ("connect_timeout", "application_name")
-
-# asyncpg takes values of the types that the parameters have, and a suite has texts and numbers. By the type, those that
-# are to be converted, and how.
-READS = {
-    "date": (str, date.fromisoformat),
-    "time": (str, time.fromisoformat),
-    "timestamp": (str, datetime.fromisoformat),
-    "timestamptz": (str, datetime.fromisoformat),
-    "numeric": (float, lambda value: Decimal(repr(value))),
-}
 
 dollars = partial(numbered, name=lambda number: f"${number}")
 
@@ -94,7 +84,7 @@ class AsyncPgAccess(PostgresAccess):
         # As in libpq, 0 is no limit.
         self._patience = int(patience) or None
         self._name = options.pop("application_name", "dyno")
-        self._address = f"postgresql://?{urlencode(options)}"
+        self._address = f"postgresql://?{urlencode({'sslmode': ENCRYPTION} | options)}"
 
     def connect(self, database: str | None) -> Link:
         server = self._server
@@ -109,7 +99,9 @@ class AsyncPgAccess(PostgresAccess):
             server_settings={"application_name": self._name},
         )
         try:
-            return Link(self._loop, self._loop.wait_for(connecting))
+            link = Link(self._loop, self._loop.wait_for(connecting))
+            _take_as_written(link.connection)
+            return link
         except TimeoutError:
             raise self.refused(database, f"no answer came within {self._patience} s") from None
         except (*ERRORS, ValueError) as error:
@@ -278,14 +270,22 @@ class AsyncPg(ServerDriver):
 
 
 def _reader(statement: Any) -> Callable[[tuple[Any, ...]], Any] | None:
-    """A function that makes of a statement's values those that asyncpg takes; None where they are the same."""
-    reads = [READS.get(kind.name) for kind in statement.get_parameters()]
-    if not any(reads):
+    """A function that makes decimals of the numbers for a statement's parameters of that type, for which
+    asyncpg takes no float; None where there are no such parameters."""
+    are_decimals = [kind.name == "numeric" for kind in statement.get_parameters()]
+    if not any(are_decimals):
         return None
     return lambda values: [
-        value if read is None or not isinstance(value, read[0]) else read[1](value)
-        for value, read in zip(values, reads)
+        Decimal(repr(value)) if is_decimal and isinstance(value, float) else value
+        for value, is_decimal in zip(values, are_decimals)
     ]
+
+
+def _take_as_written(connection: asyncpg.Connection) -> None:
+    """Sets the text format for types, as `set_type_codec` does, which would ask the server for each one."""
+    settings = connection._protocol.get_settings()
+    for number, name in AS_WRITTEN.items():
+        settings.add_python_codec(number, name, "pg_catalog", [], "scalar", str, str, "text")
 
 
 def _folded(table: str) -> str:

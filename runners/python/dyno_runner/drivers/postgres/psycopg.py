@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 from psycopg import pq
+from psycopg.types.string import TextLoader
 
 from ...answer import Answer, Rows
 from ...contract import Job, Server
@@ -16,8 +17,12 @@ from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..session import CursorSession
 from ..sql import blocks_of
-from .access import PATIENCE, PostgresAccess
+from .access import ENCRYPTION, PATIENCE, PostgresAccess
 from .errors import PostgresErrors, code_of, words_of
+from .written import AS_WRITTEN
+
+for kind in AS_WRITTEN:
+    psycopg.adapters.register_loader(kind, TextLoader)
 
 # The ways of loading rows, the usual one first.
 VARIANTS = ("copy", "pipeline", "insert")
@@ -43,7 +48,7 @@ class PsycopgAccess(PostgresAccess):
 def _options(server: Server, database: str | None) -> dict[str, Any]:
     """libpq's keywords and their values. Those of the user's URL come first: they cannot lead to another
     server or database."""
-    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE}
+    options: dict[str, Any] = {"application_name": "dyno", "connect_timeout": PATIENCE, "sslmode": ENCRYPTION}
     options |= server.options
     if server.port is not None:
         options["port"] = server.port
@@ -60,6 +65,8 @@ class PsycopgSession(PostgresErrors, CursorSession):
     parameter = "%s"
 
     def __init__(self, connection: psycopg.Connection[Any], close: Callable[[], None] | None) -> None:
+        # All statements of a mix stay prepared; by default psycopg keeps a hundred.
+        connection.prepared_max = None
         super().__init__(connection.cursor(), close)
 
     def prepare(self, sql: str) -> Execute:

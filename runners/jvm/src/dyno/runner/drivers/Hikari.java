@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
@@ -21,14 +22,30 @@ final class Hikari extends PgJdbc {
         super(job, List.of("pool-10", "pool-2", "pool-5", "pool-20"));
     }
 
-    private HikariDataSource pool() {
+    private HikariDataSource pool() throws SQLException {
         if (pool == null) {
             HikariConfig config = new HikariConfig();
             config.setDataSource(new Source());
             config.setMaximumPoolSize(Integer.parseInt(variant.substring(SIZE.length())));
             pool = new HikariDataSource(config);
+            fill(config.getMaximumPoolSize());
         }
         return pool;
+    }
+
+    /** Has all connections opened before the clock starts: the pool would open them one after another in the background, while
+     *  clients wait for them. */
+    private void fill(int size) throws SQLException {
+        List<Connection> all = new ArrayList<>();
+        try {
+            while (all.size() < size) {
+                all.add(pool.getConnection());
+            }
+        } finally {
+            for (Connection one : all) {
+                one.close();
+            }
+        }
     }
 
     @Override
@@ -43,7 +60,7 @@ final class Hikari extends PgJdbc {
     }
 
     @Override
-    public Session session(int place) {
+    public Session session(int place) throws SQLException {
         return new Borrower(this, pool());
     }
 

@@ -1,5 +1,6 @@
 package dyno.runner.drivers;
 
+import dyno.runner.Failure;
 import dyno.runner.Job;
 import java.io.InputStream;
 import java.sql.Connection;
@@ -15,8 +16,6 @@ import java.util.Properties;
 final class MariaDbClient extends MySqlJdbc {
     private static final Map<String, String> MODES = Map.of(
             "DISABLED", "disable",
-            // The driver does not try TLS and go on without.
-            "PREFERRED", "disable",
             "REQUIRED", "trust",
             "VERIFY_CA", "verify-ca",
             "VERIFY_IDENTITY", "verify-full");
@@ -27,6 +26,10 @@ final class MariaDbClient extends MySqlJdbc {
 
     MariaDbClient(Job job, List<String> variants) {
         super(job, variants);
+        if (!MODES.containsKey(mode)) {
+            throw new Failure("ssl-mode=" + mode + " leaves it to the server whether the connection is encrypted, and this driver "
+                    + "has no such mode: write ssl-mode=DISABLED or ssl-mode=REQUIRED");
+        }
     }
 
     @Override

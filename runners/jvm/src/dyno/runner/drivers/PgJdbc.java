@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
 import org.postgresql.copy.CopyIn;
+import org.postgresql.util.PGobject;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
@@ -90,7 +91,11 @@ class PgJdbc extends ServerJdbc {
         }
         String bracketed = host.contains(":") ? "[" + host + "]" : host;
         properties.setProperty("PGDBNAME", database == null ? server.user() : database);
-        return new org.postgresql.Driver().connect("jdbc:postgresql://" + bracketed + ":" + port + "/", properties);
+        Connection opened =
+                new org.postgresql.Driver().connect("jdbc:postgresql://" + bracketed + ":" + port + "/", properties);
+        // An interval stays the text that the server writes.
+        opened.unwrap(PGConnection.class).addDataType("interval", PGobject.class);
+        return opened;
     }
 
     @Override
@@ -98,9 +103,14 @@ class PgJdbc extends ServerJdbc {
         if (isLocal() || mode.equals("disable")) {
             return "none";
         }
-        List<Object[]> found = query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
         String otherwise = MODES.indexOf(mode) > MODES.indexOf("prefer") ? "TLS" : "none";
-        return found.isEmpty() ? otherwise : String.valueOf(found.get(0)[0]);
+        try {
+            List<Object[]> found = query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
+            return found.isEmpty() ? otherwise : String.valueOf(found.get(0)[0]);
+        } catch (SQLException error) {
+            // Not every server has this view.
+            return otherwise;
+        }
     }
 
     @Override
@@ -290,6 +300,9 @@ class PgJdbc extends ServerJdbc {
                     && (type == Types.INTEGER || type == Types.BIGINT || type == Types.SMALLINT || type == Types.NUMERIC)
                     && !(value instanceof Double || value instanceof Float)) {
                 integer(parameter, number.longValue());
+            } else if (value instanceof String && (type == Types.DATE || type == Types.TIME || type == Types.TIMESTAMP)) {
+                // As a text without a type, which the server reads as the one that it wants.
+                statement.setObject(parameter, value, Types.OTHER);
             } else {
                 super.object(parameter, value);
             }
