@@ -1,7 +1,7 @@
 //! The runner on the Java virtual machine, with every driver of engines that this machine has.
 
-use crate::common::{SETTINGS, is_thorough};
 use crate::common::drivers::Drivers;
+use crate::common::{SETTINGS, is_thorough};
 
 const JVM: Drivers = Drivers {
     program: "../jvm/bin/java",
@@ -66,7 +66,8 @@ fn suites_are_written_in_the_dialects_of_the_engines() {
     ENGINES.run("micro --set rows=2000 --set n=50", &contenders);
     ENGINES.run("ycsb --set records=300 --clients 3 --set duration=0.4 --set warm_up=0.1", &ENGINES.usual());
     // Derby compiles each statement to a class, and takes a minute for this.
-    let ready: Vec<_> = ENGINES.usual().into_iter().filter(|&name| name != "derby" || is_thorough()).collect();
+    let ready: Vec<_> =
+        ENGINES.usual().into_iter().filter(|&name| name != "derby" || is_thorough()).collect();
     ENGINES.run("orders --scale 0.01 --clients 1 --set duration=1 --set warm_up=0.1", &ready);
 }
 
