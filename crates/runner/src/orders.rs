@@ -69,7 +69,7 @@ impl<'a> OrderSource<'a> {
 }
 
 /// A reading of the system's monotonic clock as an instant. One that has passed stays in the past: the clients of all
-/// processes have one schedule, and what was due before the order came is late.
+/// processes have one schedule, and what was due before the order came has waited since.
 fn instant_of(at_ns: u64) -> Instant {
     let (now, now_ns) = (Instant::now(), monotonic());
     let left = Duration::from_nanos(at_ns.saturating_sub(now_ns));

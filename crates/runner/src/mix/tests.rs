@@ -149,7 +149,7 @@ fn steps_that_are_shared_are_done_once_and_not_before_they_are_due() {
 }
 
 #[test]
-fn what_was_due_before_a_late_order_is_late() {
+fn what_was_due_before_a_late_order_has_waited() {
     let folder = tempfile::tempdir().unwrap();
     let steps: Vec<(u64, u64)> = (1..=10).map(|place| (place * 1_000_000, 0)).collect();
     let part = Some(ClientPart { before: 0, of: 2 });
@@ -158,7 +158,7 @@ fn what_was_due_before_a_late_order_is_late() {
     let orders = format!("{{\"order\":\"begin\",\"at_ns\":{begin}}}\n{{\"order\":\"go-on\"}}\n");
     let sample = done_as_ordered(&mix, Toy::default(), orders.as_bytes()).unwrap();
     let class = &sample.classes[0];
-    for response in [&class.response, &class.late] {
+    for response in [&class.response, &class.wait] {
         let times = response.histogram().unwrap().unwrap();
         assert!(times.len() == 10 && times.min() >= 180_000_000, "{}", times.min());
     }
