@@ -27,7 +27,7 @@ use crate::table::{Column, Table};
 use crate::target::{Existing, Program, Target, check_same, literal, said_losses};
 use crate::value::Kind;
 use catalog::{SPELLING, text};
-use session::Session;
+use session::ImportSession;
 use statements::{Statements, quoted, statements};
 
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
@@ -113,7 +113,7 @@ impl MySql {
         let id = |connection: &Connection| -> Result<String> {
             Ok(connection.value("SELECT CONNECTION_ID()")?.unwrap_or_default())
         };
-        let session = Session {
+        let session = ImportSession {
             api: &self.api,
             server: &self.server,
             id: id(connection)?,

@@ -11,7 +11,7 @@ use super::catalog::text;
 use crate::server::watched::Watched;
 
 /// A connection of this import, which another one watches.
-pub struct Session<'a> {
+pub struct ImportSession<'a> {
     pub api: &'a Arc<Api>,
     pub server: &'a Server,
     /// The server's number of the connection.
@@ -20,7 +20,7 @@ pub struct Session<'a> {
     pub first: String,
 }
 
-impl Watched for Session<'_> {
+impl Watched for ImportSession<'_> {
     type Other = Connection;
 
     fn connect(&self) -> Result<Connection> {
@@ -32,7 +32,7 @@ impl Watched for Session<'_> {
     }
 
     fn holders(&self, other: &Connection) -> Result<Option<Vec<String>>> {
-        let Session { id, first, .. } = self;
+        let ImportSession { id, first, .. } = self;
         let holders = |query: &str| -> Vec<String> {
             let rows = other.rows(query).unwrap_or_default();
             rows.into_iter().flatten().map(text).collect()

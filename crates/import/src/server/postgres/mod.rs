@@ -26,7 +26,7 @@ use crate::target::{Existing, Target, said_losses};
 use crate::value::Kind;
 
 use catalog::SPELLING;
-use session::Session;
+use session::ImportSession;
 use statements::{HURRIED, Place, Statements, quoted};
 
 /// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
@@ -226,7 +226,7 @@ impl Target for Postgres {
         let others = self.others(existing);
         let statements = self.statements(table, existing, 1 + others.len());
         let id = self.connection.value("SELECT pg_backend_pid()")?.unwrap_or_default();
-        let session = Session { api: &self.api, server: &self.server, id };
+        let session = ImportSession { api: &self.api, server: &self.server, id };
         let patience = Patience { table: &table.name, wait: self.wait };
         let watch = rows.watch();
         let filled = watched(watch, &patience, &session, || self.fill(&statements, &others, rows, check));

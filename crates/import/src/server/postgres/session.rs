@@ -11,14 +11,14 @@ use super::{catalog, open};
 use crate::server::watched::Watched;
 
 /// The server's process of a connection, which another one watches.
-pub struct Session<'a> {
+pub struct ImportSession<'a> {
     pub api: &'a Arc<Api>,
     pub server: &'a Server,
     /// The process's number.
     pub id: String,
 }
 
-impl Watched for Session<'_> {
+impl Watched for ImportSession<'_> {
     type Other = Connection;
 
     fn connect(&self) -> Result<Connection> {
