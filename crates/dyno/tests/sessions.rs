@@ -105,12 +105,13 @@ fn sessions_that_cannot_be_are_refused_before_anything_starts() {
     refused("bank --sessions 0 --rate 10 --with sqlite", "0 is not in 1..");
     refused(
         "bank --sessions 5 --with sqlite",
-        "--rate says how many operations a second the arriving sessions bring",
+        "needs a `rate`, as of --rate 100: the operations of all sessions that arrive in a second",
     );
     refused("bank --sessions 20000 --rate 10 --with sqlite", "a session has 1 to 10000 operations");
     refused("bank --set sessions=-1 --rate 10 --with sqlite", "the least allowed is 0");
     refused("speedtest --sessions 5 --with sqlite", "no parameter 'sessions'");
-    refused("bank --sessions 5 --sustain p99<=10ms --rate 1 --with sqlite", "use only one of them");
+    refused("bank --sessions 5 --sustain p99<=10ms --with sqlite", "'--sustain <TARGET>'");
+    refused("bank --set sessions=5 --sustain p99<=10ms --set rate=1 --with sqlite", "use only one of them");
     refused("ycsb --sessions 5 --rate 10 --with lmdb", "the clients of lmdb cannot come and go");
     refused("ycsb --sessions 5 --rate 10 --with pebble", "the clients of pebble cannot come and go");
     let text = std::fs::read_to_string(crate::common::repository().join("suites/bank.toml")).unwrap();
