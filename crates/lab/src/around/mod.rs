@@ -53,16 +53,18 @@ impl ActivityMonitor {
         let disk = Disk::below(&job.directory);
         let mut upkeep = Upkeep::of(job);
         let (end, ends) = mpsc::channel::<()>();
+        let read = move |upkeep| Reading {
+            upkeep,
+            pressure: machine::pressure(),
+            disk_busy_ns: disk.as_ref().and_then(Disk::busy_ns),
+            at_ns: now(),
+        };
+        // On a busy machine a section may begin before the thread does.
+        let mut readings = vec![read(BTreeMap::new())];
         let thread = thread::spawn(move || {
-            let mut readings = Vec::new();
             let mut is_over = false;
             loop {
-                readings.push(Reading {
-                    upkeep: upkeep.read(),
-                    pressure: machine::pressure(),
-                    disk_busy_ns: disk.as_ref().and_then(Disk::busy_ns),
-                    at_ns: now(),
-                });
+                readings.push(read(upkeep.read()));
                 // One more at the end: a section may have ended after the last.
                 if is_over {
                     return Readings(readings);
