@@ -80,7 +80,7 @@ cat >"$place/bin/java" <<EOF
 LC_ALL=C.UTF-8 exec "$(command -v java)" "\$@"
 EOF
 chmod +x "$place/bin/java"
-# What the classes are parsed to is kept, and a start takes half of the time: https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html
+# Java keeps the parsed classes, and a start takes half of the time: https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html
 "$place/bin/java" $counts -XX:+UseG1GC -XX:ArchiveClassesAtExit="$place/runner.jsa" -Xlog:disable -Djna.boot.library.path="$place/native" \
     -Djna.nounpack=true -Djna.platform.library.path= -Dorg.sqlite.lib.path="$place/native" -Dorg.sqlite.lib.name=libsqlitejdbc.so \
     -Dslf4j.internal.verbosity=ERROR -cp "$place/runner.jar:$place/lib/*" dyno.runner.Archive "$work/databases" >"$place/archive.log" 2>&1 ||

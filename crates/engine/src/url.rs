@@ -133,12 +133,24 @@ impl ServerUrl {
     /// The server, with the name of a trial's database on it. Through a network a mode of encryption is always named,
     /// so that all drivers have the same.
     pub fn connection(&self, scratch: &str) -> ScratchServer {
-        let (speaks, mut server) = (self.engine.speaks, self.server.clone());
+        let speaks = self.engine.speaks;
+        let server = self.server_with(Demands::of(speaks).usual_mode());
+        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
+    }
+
+    /// The server for connections of dyno itself, which are compared with no driver's: without a mode in the URL they are
+    /// encrypted where the server offers it.
+    pub fn own_connection(&self) -> Server {
+        self.server_with(Demands::of(self.engine.speaks).preferring_mode())
+    }
+
+    /// The server, with a mode of encryption if the URL leads through a network and names none.
+    fn server_with(&self, (name, mode): (&str, &str)) -> Server {
+        let mut server = self.server.clone();
         if !server.host.starts_with('/') {
-            let (name, mode) = Demands::of(speaks).usual_mode();
             server.options.entry(name.to_owned()).or_insert_with(|| mode.to_owned());
         }
-        ScratchServer { speaks, server, scratch: scratch.to_owned(), keep: false, catch_up: Vec::new() }
+        server
     }
 
     /// The same server through its socket in the file system. None if it is reached so, has no such socket that dyno

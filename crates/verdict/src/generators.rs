@@ -25,8 +25,8 @@ pub struct Generator {
     /// The most by which its clients may have begun after the moment agreed on, with the error of the comparison of
     /// clocks, in nanoseconds; absent in older files.
     pub late_start_ns: Option<u64>,
-    /// The largest share of its processors that clients used in a measured trial: of its own, or of all that agents on the
-    /// same machine had, whichever is larger.
+    /// The larger of two shares of processors that clients used in a measured trial, at its largest: this agent's clients, of
+    /// those it had; and the clients of all agents on the same machine, of those that these had.
     pub busy: f64,
     /// The share of its processors that other programs and its host took in the measured trials, where that is known.
     pub others: Option<f64>,

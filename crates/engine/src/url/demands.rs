@@ -24,6 +24,8 @@ pub struct Demands {
     /// The place of the mode of a URL through a network that says nothing about encryption. Drivers have defaults of
     /// different kinds, and one of them alone would be compared encrypted with others in plain text.
     usual: usize,
+    /// The place of the mode that encrypts where the server offers it.
+    prefers: usize,
     /// Options that say whom to believe.
     trust: &'static [&'static str],
     /// Options that have a meaning only where the connection is encrypted.
@@ -46,6 +48,7 @@ const POSTGRES: Demands = Demands {
     trusts: 4,
     // As in libpq.
     usual: 2,
+    prefers: 2,
     trust: &["sslrootcert", "sslcrl", "sslcrldir"],
     encrypted: &[
         "sslcert",
@@ -91,6 +94,7 @@ const MYSQL: Demands = Demands {
     trusts: 3,
     // As in MariaDB's libraries and most others. Several drivers cannot try TLS and go on without.
     usual: 0,
+    prefers: 1,
     trust: &["ssl-ca", "ssl-capath", "ssl-crl"],
     encrypted: &["ssl-cert", "ssl-key", "ssl-cipher"],
     files: &["ssl-ca", "ssl-capath", "ssl-crl", "ssl-cert", "ssl-key"],
@@ -119,6 +123,11 @@ impl Demands {
     /// The mode of encryption by its name and value, where a URL through a network says nothing.
     pub fn usual_mode(&self) -> (&'static str, &'static str) {
         (self.mode, self.modes[self.usual])
+    }
+
+    /// The mode that encrypts where the server offers it, by its name and value.
+    pub fn preferring_mode(&self) -> (&'static str, &'static str) {
+        (self.mode, self.modes[self.prefers])
     }
 
     /// Checks options and gives each its one spelling. Paths become absolute, and a URL that names whom to believe, or

@@ -335,8 +335,13 @@ fn drivers_are_given_a_mode_of_encryption_where_a_url_through_a_network_names_no
     assert_eq!(options("postgres://h/?sslcert=/etc/passwd")["sslmode"], "require");
     assert_eq!(options("mysql://h/")["ssl-mode"], "DISABLED");
     assert_eq!(options("mysql://h/?ssl_mode=preferred")["ssl-mode"], "PREFERRED");
+    let own = |url: &str| parse(url).unwrap().own_connection().options;
+    assert_eq!(own("postgres://h/")["sslmode"], "prefer");
+    assert_eq!(own("mysql://h/")["ssl-mode"], "PREFERRED");
+    assert_eq!(own("mysql://h/?ssl-mode=DISABLED")["ssl-mode"], "DISABLED");
     for socket in ["postgres:///?host=/run/pg", "mysql:///?socket=/run/my.sock"] {
         assert_eq!(options(socket), BTreeMap::new());
+        assert_eq!(own(socket), BTreeMap::new());
     }
 }
 

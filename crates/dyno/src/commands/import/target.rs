@@ -53,7 +53,7 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
     if let Some(url) = url {
         dyno_lab::key::limit_core_dumps();
         url.warnings.iter().for_each(|warning| say(&format!("dyno: {warning}")));
-        let server = url.connection("").server;
+        let server = url.own_connection();
         let wait = arguments.wait.map(Duration::from_secs);
         return Ok(match url.engine.speaks {
             Protocol::Postgres => Box::new(Postgres::connect(&server, safety, connections(arguments), wait)?),
