@@ -7,7 +7,7 @@ BUILD = $(CARGO) build --release --workspace --exclude dyno-bench
 # The programs for the table of `make run`. Their features are those of the whole workspace
 # (crates/dyno/tests/builds.rs), so that nothing is compiled again by a later `make build`.
 BUILD_FIRST = $(CARGO) build --release -p dyno -p dyno-runner-sqlite -p dyno-runner-null
-# Where Cargo puts what it builds. Programs in Go go beside its own; the private environment of the runner in
+# Where Cargo puts what it builds. Programs in Go go next to its own; the private environment of the runner in
 # Python is there too.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 PYTHON = $(TARGET)/python/bin/python
@@ -39,7 +39,7 @@ build-jvm:
 	$(CARGO) build --release -p dyno-gauge
 	sh scripts/build-jvm.sh
 
-# The runners for client libraries of Rust, with packages of their own. `make build` leaves them out.
+# The runners for client libraries of Rust, with separate packages. `make build` leaves them out.
 build-crates:
 	sh scripts/build-crates.sh "$(TARGET)/release"
 
@@ -117,7 +117,7 @@ soak: needs build build-crates build-clusters
 	sh scripts/manual.sh
 	sh scripts/fuzz.sh $(FUZZ)
 
-# dyno's own cost over programs written by hand in C, dyno import beside other ways to load, how long proofs take,
+# dyno's own cost over programs written by hand in C, dyno import compared with other ways to load, how long proofs take,
 # and how exact counts and causes are.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench

@@ -1,4 +1,4 @@
-"""What the runners of runners/crates cost beside the shortest honest programs for the same work with the same libraries.
+"""What the runners of runners/crates cost next to the shortest honest programs for the same work with the same libraries.
 
     python3 bench/crates.py target/release sqlite/sqlx [--rounds 10] [--only mix]
     python3 bench/crates.py target/release postgres/sqlx --server USER@HOST:PORT/DATABASE

@@ -1,5 +1,5 @@
 // Compares the cost of the runner in Node.js with that of the shortest honest program for the same work through Kysely, Knex and Drizzle:
-// look-ups by one client of a mix, on a PostgreSQL server that is there, in turns, each in a process of its own.
+// look-ups by one client of a mix, on a PostgreSQL server that is there, in turns, each in a separate process.
 //
 //   target/node/bin/node --expose-gc bench/layers.mjs target/release HOST [ROUNDS]
 //

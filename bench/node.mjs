@@ -1,5 +1,5 @@
-// What the runner in Node.js costs beside the shortest honest program for the same work, both with better-sqlite3 on a
-// database in memory, in turns, each in a process of its own.
+// What the runner in Node.js costs compared with the shortest honest program for the same work, both with better-sqlite3 on a
+// database in memory, in turns, each in a separate process.
 //
 //   target/node/bin/node --expose-gc bench/node.mjs target/release [ROUNDS]
 //

@@ -1,4 +1,4 @@
-"""What the runner in Python costs beside the shortest honest program for the same work with the same driver.
+"""What the runner in Python costs compared with the shortest honest program for the same work with the same driver.
 
     target/python/bin/python bench/python.py target/release sqlite/sqlalchemy [--rounds 10] [--only mix]
     target/python/bin/python bench/python.py target/release postgres/asyncpg --server USER@HOST:PORT/DATABASE

@@ -123,7 +123,7 @@ def main() -> None:
             return times
 
         print(f"{'milliseconds':24}" + "".join(f"{f'p{share * 100:g}':>10}" for share in SHARES))
-        # Whoever arrives while it stands still waits for the rest of it; (1 - share) of all wait longer than the share says.
+        # Requests that arrive while it stands still wait for the rest of it; (1 - share) of all wait longer than the share says.
         line("the truth, at least", [max(0.0, stall - (1 - share) * seconds) * 1000 for share in SHARES])
         line("dyno --rate", under_stall(lambda: dyno(folder, seconds, rate), "SELECT abalance"))
         line("pgbench --rate", under_stall(lambda: pgbench(folder, seconds, rate), "SELECT abalance"))

@@ -1,5 +1,5 @@
 /* Tests in one go or, where the first argument is `turns`, in slices: then the program speaks as much of dyno's protocol
-** (docs/protocol.md) as it takes to have its turns beside a runner. The tests are called 1, 2, ...
+** (docs/protocol.md) as it takes to have its turns next to a runner. The tests are called 1, 2, ...
 */
 #pragma once
 #include "clock.h"

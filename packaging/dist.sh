@@ -10,6 +10,7 @@
 # It runs where the C library is at least as new as here. Drivers in Python, in Node.js and on the JVM need Python, npm, or
 # a JDK with Maven there: scripts/build-python.sh, build-node.sh and build-jvm.sh, which the archive holds, fetch them.
 set -eu
+[ "${1-}" != --install ] || set -- --install "$(realpath -m -- "${2:?--install names a folder}")"
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
@@ -61,6 +62,9 @@ cp -R runners/node/main.js runners/node/src runners/node/package.json runners/no
 cp -R runners/jvm/src runners/jvm/pom.xml runners/jvm/checksums "$stage/runners/jvm"
 find "$stage/runners/python" -name __pycache__ -prune -exec rm -rf {} +
 cp -R suites engines docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md needs.txt "$stage"
+# Files of the source that the documents link to.
+cp --parents bench/bdb.c bench/prepared.c bench/reference.c bench/turns.h crates/sqlite/flags.txt runners/mysql/errors.toml \
+    "$stage"
 cp scripts/build-python.sh scripts/build-node.sh scripts/build-jvm.sh scripts/install-mysql.sh "$stage/scripts"
 # Manual pages and completions, which `dyno` prints.
 man=$stage/share/man/man1
@@ -75,13 +79,13 @@ done
 "$stage/bin/dyno" completions fish >"$stage/share/fish/vendor_completions.d/dyno.fish"
 
 if [ "${1-}" = --install ]; then
-    folder=${2:?--install names a folder}
+    folder=$2
     mkdir -p "$folder/lib" "$folder/bin"
     rm -rf "$folder/lib/dyno"
     cp -R "$stage/share" "$folder"
     rm -r "$stage/share"
     cp -R "$stage" "$folder/lib/dyno"
-    # The command finds the rest beside the file that the link leads to.
+    # The command finds the rest next to the file that the link leads to.
     ln -sfn ../lib/dyno/bin/dyno "$folder/bin/dyno"
     rm -rf "$stage"
     echo "dyno is in $folder/bin"

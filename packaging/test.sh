@@ -64,6 +64,11 @@ home=$(cd "$root" && ls -d opt/dyno-*)
 # A program that names the folder of its build is another one in each folder.
 named=$(grep -rlF -- "$PWD/" "$root/$home" | head -n 3)
 [ -z "$named" ] || fail "these name the folder of the build: $named"
+for document in $(cd "$root/$home" && find . -name '*.md'); do
+    for link in $(grep -oE '\]\([^)#: ]+[)#]' "$root/$home/$document" | grep -oE '[^](#)]+'); do
+        [ -e "$root/$home/${document%/*}/$link" ] || fail "$document of the archive links to $link, which is not there"
+    done
+done
 add_libraries "$root/$home/bin"
 inside "$home/bin/dyno" list --format json >"$work/said"
 says modernc

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the runners for client libraries of Rust, and puts them beside dyno's programs: into target/release, or the
-# folder that is named. They are a workspace of their own, runners/crates, whose packages no other build fetches.
+# Builds the runners for client libraries of Rust, and puts them next to dyno's programs: into target/release, or the
+# folder that is named. They are a separate workspace, runners/crates, whose packages no other build fetches.
 #
 #   scripts/build-crates.sh [FOLDER [PROFILE]]
 set -eu

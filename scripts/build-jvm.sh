@@ -11,7 +11,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=${CARGO_TARGET_DIR:-$root/target}/jvm
-# In an installation, beside the programs that look for it.
+# In an installation, next to the programs that look for it.
 [ ! -x "$root/bin/dyno" ] || place=$root/jvm
 wanted=$root/runners/jvm
 
@@ -69,7 +69,9 @@ unpack 'sqlite-jdbc-*.jar' "org/sqlite/native/Linux/$machine/libsqlitejdbc.so"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/classes" "$work/databases"
-javac -J$counts --release 17 -encoding UTF-8 -proc:none -nowarn -cp "$place/lib/*" -d "$work/classes" $(find "$wanted/src" -name '*.java') || {
+# A list of files in quotes: a path may hold spaces.
+find "$wanted/src" -name '*.java' | sed 's/.*/"&"/' >"$work/sources"
+javac -J$counts --release 17 -encoding UTF-8 -proc:none -nowarn -cp "$place/lib/*" -d "$work/classes" "@$work/sources" || {
     say "the sources of the runner do not compile"
     exit 2
 }

@@ -11,7 +11,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=${CARGO_TARGET_DIR:-$root/target}/node
-# In an installation, beside the programs that look for it.
+# In an installation, next to the programs that look for it.
 [ ! -x "$root/bin/dyno" ] || place=$root/node
 wanted=$root/runners/node
 

@@ -9,7 +9,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=${CARGO_TARGET_DIR:-$root/target}/python
-# In an installation, beside the programs that look for it.
+# In an installation, next to the programs that look for it.
 [ ! -x "$root/bin/dyno" ] || place=$root/python
 wanted=$root/runners/python/requirements.txt
 compiled=$root/runners/python/compiled.txt
@@ -40,15 +40,14 @@ fetch() { # a file of requirements, each with everything that it needs
         "${2:---only-binary=:all:}" --requirement "$1"
 }
 
-# One that cannot be had here leaves the others working: then each is fetched by itself.
+# One that cannot be had here leaves the others working: then each is fetched alone.
+missing=
 if ! fetch "$wanted"; then
-    missing=
     one=$place/one-requirement
     for name in $(grep -oE '^[a-z][^ ]*==[^ ]+' "$wanted"); do
         awk -v name="$name" '/^[^ ]/ { mine = ($1 == name) } mine' "$wanted" >"$one"
         fetch "$one" || missing="$missing $name"
     done
-    [ -z "$missing" ] || say "these packages cannot be had, and their drivers are missing:$missing"
 fi
 
 # By what was fetched above, and with libmariadb alone: where MySQL's headers are too, it would choose those.
@@ -56,6 +55,7 @@ export MYSQLCLIENT_CFLAGS="${mariadb%%-L*}" MYSQLCLIENT_LDFLAGS="-L${mariadb#*-L
 if [ -z "$mariadb" ]; then
     echo "build-python: mysqlclient is left out: it is compiled with libmariadb-dev and python3-dev (Debian)" >&2
 else
-    fetch "$compiled" --no-build-isolation || say "mysqlclient cannot be compiled (it needs python3-dev too), and is missing"
+    fetch "$compiled" --no-build-isolation || missing="$missing mysqlclient (which is compiled, with python3-dev too)"
 fi
+[ -z "$missing" ] || say "these packages cannot be had, and their drivers are missing:$missing"
 echo "$made" >"$stamp"

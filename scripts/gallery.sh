@@ -99,13 +99,13 @@ for engine in json.load(sys.stdin)["engines"]:
 
 # The part of a page at its top: what a README has room for.
 picture() { # PAGE PNG
-    # Run as root, Chromium needs to be told that it has no sandbox.
+    # Run as root, Chromium needs an option that says it has no sandbox.
     "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1500 \
         --virtual-time-budget=5000 --screenshot="$work/picture.png" "file://$1" 2>/dev/null
     mv "$work/picture.png" "$2"
 }
 
-# A page with its picture for everything that is in the folder, so that a suite may be run by itself.
+# A page with its picture for everything that is in the folder, so that a suite may be run alone.
 index() {
     echo "# Gallery"
     echo

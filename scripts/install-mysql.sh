@@ -6,7 +6,7 @@
 # Debian has MySQL in its unstable release only. This fetches the package mysql-server-core and the
 # libraries that it needs, by the machine's own apt and mirror, and keeps the server, its libraries and its
 # messages: about 220 MB. Nothing is installed into the system, nothing is started, and neither is root
-# needed. docs/mysql.md tells more.
+# needed. docs/mysql.md says more.
 set -eu
 
 say() {
@@ -20,8 +20,11 @@ for program in mmdebstrap tar; do
     }
 done
 
-# True if only root can change what is in a folder or on the way to it.
+# True if only root can change what is in a folder or on the way to it, by the links of its path and where they lead.
 is_guarded() {
+    is_guarded_way "$1" && is_guarded_way "$(readlink -m -- "$1")"
+}
+is_guarded_way() {
     place=$1
     while :; do
         if [ -e "$place" ]; then

@@ -1,7 +1,7 @@
 //! Rows into servers: what is compared with what.
 //!
-//! dyno's prepared inserts stand beside a C loop, its LOAD DATA beside a C program that lets libmariadb send
-//! a file, and its COPY beside psql's `\copy` of a file. Those files lie in memory.
+//! dyno's prepared inserts are compared with a C loop, its LOAD DATA with a C program that lets libmariadb send
+//! a file, and its COPY with psql's `\copy` of a file. Those files lie in memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! The C programs: builds one for each client library beside the runners, and runs them on jobs.
+//! The C programs: builds one for each client library next to the runners, and runs them on jobs.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -47,7 +47,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Plans the tests for the contenders and the null runner, writes so many rows to load, and builds the C
+    /// Plans the tests for the contenders and the null runner, writes this many rows to load, and builds the C
     /// programs. None where no contender can be measured here.
     pub fn prepare(
         measured: &Measured,
@@ -153,7 +153,7 @@ impl Session {
         let dyno = Side { contender: named.clone(), command, job };
         let job = self.job(contender, None, other.path())?;
         let command = self.references.in_turns(&named, &job)?;
-        let turns = self.turns.as_mut().context("nobody takes turns")?;
+        let turns = self.turns.as_mut().context("no test takes turns")?;
         let sides = [dyno, Side { contender: named, command, job }];
         let [dyno, reference] = turns.run(&self.conduct, comparison, sides)?;
         Ok((dyno, reference))

@@ -40,10 +40,10 @@ struct Arguments {
     /// Only the tables whose titles hold this.
     #[arg(long, default_value = "")]
     only: String,
-    /// Rows of three numbers to load besides, from a file of their own. 100 million take 6 GB of disk.
+    /// Rows of three numbers to load besides, from a separate file. 100 million take 6 GB of disk.
     #[arg(long, default_value_t = 2_000_000)]
     numbers: u64,
-    /// Another `dyno` to measure beside this one, such as one of before a change.
+    /// Another `dyno` to measure next to this one, such as one of before a change.
     #[arg(long)]
     before: Option<PathBuf>,
     /// The folder of files and databases.

@@ -71,9 +71,9 @@ Try these:
 ";
 
 const AFTER_HELP: &str = "\
-Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defaults.md. Suites, engines
-and runners of your own have a place in ~/.config/dyno/suites, engines and runners. DYNO_HOME names the
-folder of dyno's, if it is not above the program.
+Options that you always type have a place in ~/.config/dyno/dyno.toml: docs/defaults.md. Your own suites,
+engines and runners have a place in ~/.config/dyno/suites, engines and runners. DYNO_HOME names the folder
+with those that come with dyno, if it is not above the program.
 
 Exit codes:
   0    dyno did all of it
@@ -84,7 +84,7 @@ Exit codes:
        did the rest and shows the results
   4    dyno could not do the work: no space, no permission, no runner
   5    compare, run --gate: too few trials, or too much noise, to decide whether something is slower
-  130  you interrupted dyno (143: terminated); it keeps finished trials, and no import is half done";
+  130  you interrupted dyno (143, 129: TERM or HUP ended it); it keeps finished trials, and no import is half done";
 
 /// The subcommands of `dyno`.
 #[derive(Debug, Subcommand)]
@@ -262,11 +262,11 @@ pub struct ConformanceArgs {
     /// Contenders whose runners to check
     #[arg(required = true)]
     pub contenders: Vec<String>,
-    /// Let the way to the server fail in place of the checks, and print what each driver does: the server restarts, the
-    /// connection is cut in a commit, answers stay away, a statement takes too long
+    /// Instead of the checks, have the connection to the server fail, and print what each driver does: the server
+    /// restarts, the connection is cut in a commit, answers stay away, a statement takes too long
     #[arg(long, conflicts_with = "only")]
     pub faults: bool,
-    /// Only checks of duties whose words hold TEXT, such as "import"; may be repeated
+    /// Run only checks whose description contains TEXT, such as "import"; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
     /// The folder for databases [default: $TMPDIR, else /var/tmp]

@@ -1,6 +1,8 @@
 //! Clients that agents drive: by launchers that start agents on this machine, and on hosts that are network namespaces,
 //! over ssh (`over_ssh`) and by Slurm (`over_slurm`).
 
+mod cut_short;
+mod killed;
 mod network;
 mod over_slurm;
 mod over_ssh;

@@ -1,4 +1,4 @@
-//! `dyno calibrate` with a real engine beside slower copies of itself, and later runs that quote what it found.
+//! `dyno calibrate` with a real engine next to slower copies of itself, and later runs that quote what it found.
 
 use nix::sys::signal::Signal;
 

@@ -158,7 +158,7 @@ fn the_rate_of_each_trial_follows_from_those_before_and_is_kept() {
     let page = std::fs::read_to_string(place.path("run.html")).unwrap().replace('\u{a0}', " ");
     assert!(page.contains("what is sustained with p90 ≤ 400 ms"));
 
-    // Again, at rates of its own, and both beside each other.
+    // Again, at separate rates, and both at the same time.
     let options = "--quiet -o again.jsonl";
     let rerun = place.dyno(&format!("rerun run.jsonl {options}")).exits(0).without_panic();
     let again = read_json(&place.path("again.jsonl"));

@@ -7,13 +7,15 @@ mod power;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use serde_json::Value;
 
-use crate::common::{Place, processes_with, read_json, wait_for};
+use crate::common::{Place, kills, processes_with, read_json, wait_for};
 use crate::servers::state;
 
 const SMALL: &str = "run bank --set accounts=50 --set warm_up=0.1 --duration 0.3s --trials 1 --no-warm-up --quiet \
@@ -124,6 +126,37 @@ fn a_dyno_that_is_killed_leaves_no_node() {
     dyno.wait().unwrap();
     wait_for("the nodes to end", 30, || servers(&place).is_empty());
     // The folder of the dead run goes with the next one.
+    place.dyno("run bank --with sqlite --duration 0.1s --trials 1 --no-warm-up --quiet").exits(0);
+    place.assert_clean();
+}
+
+#[test]
+fn a_dyno_that_is_killed_at_any_moment_leaves_no_node() {
+    if !is_allowed() {
+        return;
+    }
+    let place = Place::new();
+    let arguments = format!("{SMALL} --nodes 3 --with postgres-replica");
+    let here = namespaces(&processes_with(""));
+    let began = Instant::now();
+    place.dyno(&arguments).exits(0);
+    let took = began.elapsed();
+    let kills = kills(4);
+    for number in 0..kills {
+        let mut command = place.command();
+        command.args(arguments.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut dyno = command.spawn().unwrap();
+        thread::sleep(took * number / kills);
+        let of_nodes: BTreeSet<String> = namespaces(&servers(&place)).difference(&here).cloned().collect();
+        dyno.kill().unwrap();
+        dyno.wait().unwrap();
+        // Processes of PostgreSQL change what their command line says.
+        wait_for("the nodes to end", 60, || {
+            servers(&place).is_empty() && namespaces(&processes_with("")).is_disjoint(&of_nodes)
+        });
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        assert!(!mounts.contains(&format!("{}/", place.data().display())), "{mounts}");
+    }
     place.dyno("run bank --with sqlite --duration 0.1s --trials 1 --no-warm-up --quiet").exits(0);
     place.assert_clean();
 }

@@ -156,7 +156,7 @@ fn compare_reports_what_is_slower() {
     place.write("few.json", &run_file(&few));
     // Three times as slow in both of two trials, which show nothing yet.
     let unknown = "gate: 0 of 2 exceed time by more than 5 %, 2 undecided (2 trials; take 6)";
-    gate("old.json few.json --fail-slower 5%", 5, unknown).prints("too few samples to tell in 2");
+    gate("old.json few.json --fail-slower 5%", 5, unknown).prints("too few samples in 2");
     gate("old.json few.json --gate time<=+5%", 5, unknown);
     // Neither run counted instructions: what was not compared does not pass.
     let idle = "gate: 0 of 2 exceed time by more than 5 %, or instructions by more than 1 %; undecided, because \

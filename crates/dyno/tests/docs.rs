@@ -154,7 +154,7 @@ fn the_contents_of_the_manual_list_every_page() {
         listed.iter().map(|link| root.join("docs").join(link).canonicalize().unwrap()).collect();
     for page in documents() {
         let page = page.canonicalize().unwrap();
-        // The decisions have a list of their own, and two pages are contents themselves.
+        // The decisions have a separate list, and two pages are contents themselves.
         let is_listed = page.ends_with("README.md") || page.parent().unwrap().ends_with("decisions");
         assert!(is_listed || listed.contains(&page), "docs/README.md lacks {}", page.display());
     }

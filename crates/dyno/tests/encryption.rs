@@ -338,7 +338,7 @@ fn the_tests_are_those_of_the_speed_comparison() {
     let [run, speed] = ["run.json", "speed.json"].map(|file| read_json(&place.path(file)));
     let tests = run["tests"].as_array().unwrap();
     assert_eq!((&tests[0]["id"], &tests[0]["model"]), (&"open".into(), &"reopen".into()));
-    // The same statements to the last literal, and the published figures beside the right ones.
+    // The same statements to the last literal, and the published figures next to the right ones.
     assert_eq!(&tests[1..], speed["tests"].as_array().unwrap());
     assert!(tests[0]["published"].is_null());
     place.dyno("show run.json --published").exits(0).prints("SQLcrypt 3.0.7");

@@ -1,5 +1,5 @@
 //! The runner in Node.js, with every driver of engines that this machine has. What of it needs no server and no dyno is
-//! tested beside it, in runners/node/tests.
+//! tested next to it, in runners/node/tests.
 
 use crate::common::SETTINGS;
 use crate::common::drivers::Drivers;

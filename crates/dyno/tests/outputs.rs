@@ -21,7 +21,7 @@ fn a_run_writes_its_page() {
     let page = fs::read_to_string(place.path("pages/run.html")).unwrap();
     assert!(page.starts_with("<!doctype html>"));
     assert!(page.contains("25000 INSERTs in a transaction"));
-    // Without a name it is the newest run, and its page stands beside it.
+    // Without a name it is the newest run, and its page stands next to it.
     place.dyno("report").exits(0).says(".html");
     let pages = fs::read_dir(place.path("results")).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(pages.filter(|path| path.extension().is_some_and(|extension| extension == "html")).count(), 1);

@@ -381,7 +381,7 @@ fn several_clients_of_a_server_lose_nothing_and_their_sums_add_up() {
     }
 }
 
-/// Proves that several clients of the first of some contenders lose none of so many commits.
+/// Proves that several clients of the first of some contenders lose none of this many commits.
 fn kept_by_clients(place: &Place, contenders: &str, commits: u64) -> Value {
     let options = format!("--clients 4 --commits {commits} --cuts 8 --kills 2 --seed 7 --no-errors");
     let report = proved(place, &format!("--with {contenders} {options}"));

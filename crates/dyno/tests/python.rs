@@ -1,5 +1,5 @@
 //! The runner in Python, with every driver of engines that this machine has. What of it needs no server and no
-//! dyno is tested beside it, in runners/python/tests.
+//! dyno is tested next to it, in runners/python/tests.
 
 use crate::common::drivers::Drivers;
 use crate::common::{LOADING, SETTINGS};

@@ -76,7 +76,7 @@ fn pairs_are_drawn_as_rates_over_sizes_and_by_their_percentiles() {
     percentiles(&browser, &last);
     carried(&place, &last);
     everyone_can_read(&browser, &page);
-    // A run of another size beside several of one: compared with its like, and drawn over sizes.
+    // A run of another size next to several of one: compared with its like, and drawn over sizes.
     let last = last.display();
     place.dyno(&format!("report kv.n300.json {last} {last} -o again.html")).exits(0);
     browser.show(&place.path("again.html"));
@@ -328,13 +328,13 @@ fn seconds_are_bars_and_stalls_stand_out() {
     place.dyno("report run.jsonl -o page.html").exits(0);
     let browser = Browser::start();
     browser.show(&place.path("page.html"));
-    // Only the marks of what went on beside the seconds have a description.
+    // Only the marks of what went on next to the seconds have a description.
     let seconds = |kind| marks(&browser, "section[aria-labelledby=seconds]", kind);
     let bars = seconds("g:not([aria-description]) > path");
     assert_eq!(bars.len(), 6, "{bars:?}");
     let (stalls, others): (Vec<_>, Vec<_>) = bars.into_iter().partition(|(text, ..)| text.contains(": 0/s"));
     assert_eq!((stalls.len(), others.len()), (1, 5), "{stalls:?} {others:?}");
-    // The disk's work has a line of its own, with as many parts as there are seconds of which it is known.
+    // The disk's work has a separate line, with as many parts as there are seconds of which it is known.
     let ticks = || {
         record.trials.iter().flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == "read")
     };

@@ -49,7 +49,7 @@ fn text(records: &[Record], delimiter: char) -> String {
     records.iter().map(|record| record.join(&delimiter.to_string()) + "\n").collect()
 }
 
-/// A test that imports a text into a table of its own, which has a column that the file does not fill.
+/// A test that imports a text into a separate table, which has a column that the file does not fill.
 fn test(rig: &Rig, id: &str, text: &str, delimiter: char) -> Test {
     let column = |name: &str, kind| FileColumn { name: name.into(), kind };
     let table = format!("t{id}");

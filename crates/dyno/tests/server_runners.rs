@@ -133,9 +133,7 @@ fn a_second_statement_in_a_text_is_refused() {
             rig.run(&rig.job(&[(&[CREATE, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2)"], None)]));
         assert!(message(&events).starts_with("statement 2 of 2 (INSERT INTO t VALUES(1); "), "{events:?}");
         if rig.engine.name == "postgres" {
-            assert!(
-                message(&events).ends_with("more than one statement in it: give each an entry of its own")
-            );
+            assert!(message(&events).ends_with("more than one statement in it: give each a separate entry"));
         }
         rig.assert_nothing_left();
     }

@@ -60,7 +60,7 @@ fn mounts_that_are_not_dynos_stay_and_fifos_are_not_waited_for() {
 #[test]
 fn copies_of_the_users_data_are_the_users_alone() {
     let place = Place::new();
-    // So many keys that they are being written while this looks.
+    // Enough keys for them to be written still while this looks.
     let mut dyno = place.start("run kv --n 20M --with sqlite/c --only insert-int --trials 1 --quiet");
     let found = || fs::read_dir(place.path("data")).unwrap().flatten().map(|entry| entry.path()).next();
     wait_for("the inputs", 60, || found().is_some_and(|folder| folder.join("inputs").exists()));

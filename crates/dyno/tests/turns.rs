@@ -12,7 +12,7 @@ use crate::common::{Place, processes_with, wait_for};
 const BEGIN: &str = r#"echo '{"event":"hello","protocol":3,"runner":"r","engine_version":"1","driver_version":"1","settings":[{"name":"still","value":"yes"}]}'
 echo '{"event":"progress","test":"1"}'"#;
 
-/// A place with a runner that does what it should in a trial by itself, and `misbehaves` in its second turn.
+/// A place with a runner that does what it should in a single trial, and `misbehaves` in its second turn.
 fn with_runner(misbehaves: &str) -> Place {
     let place = Place::with_runner(&format!(
         r#"read -r job

@@ -78,7 +78,7 @@ pub struct Engine {
     /// Names that the engine gives to numbers, by setting.
     #[serde(default)]
     pub values: ValueNames,
-    /// The file of the library that dyno brings along, beside dyno's own program; absent where it is part of a runner.
+    /// The file of the library that dyno brings along, next to dyno's own program; absent where it is part of a runner.
     pub bundled: Option<String>,
     /// Further builds that dyno makes of it, by name.
     #[serde(default, rename = "build")]
@@ -309,8 +309,13 @@ impl Engine {
         self.server.as_ref()?.cluster.as_ref()
     }
 
-    /// True if it is a server.
+    /// True if it is a server that any driver of its protocol reaches.
     pub fn is_server(&self) -> bool {
         self.speaks.is_some()
+    }
+
+    /// True if its data are in another process than the client: in a server of either kind.
+    pub fn has_server(&self) -> bool {
+        self.is_server() || self.store().is_some()
     }
 }

@@ -92,7 +92,7 @@ pub struct Driver {
     sessions: Option<bool>,
     /// Overrides the runner's `simple`.
     simple: Option<bool>,
-    /// The command that starts it, for drivers in programs of their own because they cannot be linked into one program
+    /// The command that starts it, for drivers in separate programs because they cannot be linked into one program
     /// with others.
     start: Option<Vec<String>>,
     /// Its ways of working, the usual one first.

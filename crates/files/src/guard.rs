@@ -53,7 +53,8 @@ fn check(path: &Path, is_trusted: fn(u32) -> bool, may_write: fn(&Walk, &Metadat
     loop {
         let (path, found) = (walk.folder.path(), walk.folder.about()?);
         check_owner(path, &found)?;
-        let can_others = is_open(&found) && !may_write(&walk, &found);
+        let is_open = is_open(&found) || walk.folder.may_list_others(&found);
+        let can_others = is_open && !may_write(&walk, &found);
         ensure!(!can_others, "other users can write to {}", path.display());
         match walk.step()? {
             None | Some(Part::Missing(_)) => return Ok(()),

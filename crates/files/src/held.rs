@@ -17,7 +17,7 @@ use nix::libc::{O_NOCTTY, O_NONBLOCK};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 
-use crate::owner::is_closed;
+use crate::owner::{is_closed, may_list_others};
 
 /// The rights of a new folder: its owner's alone.
 pub(crate) const PRIVATE: u32 = 0o700;
@@ -74,7 +74,13 @@ impl HeldFolder {
     /// True if it belongs to a user whom dyno trusts, as root and the one who runs it, and no other can exchange what is
     /// in it.
     pub fn is_own(&self) -> io::Result<bool> {
-        Ok(is_closed(&self.about()?))
+        let about = self.about()?;
+        Ok(is_closed(&about) && !self.may_list_others(&about))
+    }
+
+    /// True if an access list may let others than its owner and its group write to it.
+    pub(crate) fn may_list_others(&self, about: &Metadata) -> bool {
+        may_list_others(&self.within(""), about)
     }
 
     /// The names in it, in order.

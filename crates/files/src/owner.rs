@@ -1,9 +1,14 @@
 //! Whose files dyno trusts, and which folders no other user can change.
 
 use std::env;
+use std::ffi::CString;
 use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::ptr;
 
+use nix::libc;
 use nix::unistd::{Gid, Group, Uid, User};
 
 const GROUP_WRITES: u32 = 0o020;
@@ -33,6 +38,16 @@ fn caller_of_sudo() -> Option<u32> {
 pub fn is_open(found: &Metadata) -> bool {
     let mode = found.mode();
     mode & OTHERS_WRITE != 0 || (mode & GROUP_WRITES != 0 && !is_private(found.gid()))
+}
+
+/// True if an access list may let others than the owner and its group write. The bits of the group are then its mask, and
+/// say nothing of the group.
+pub(crate) fn may_list_others(path: &Path, found: &Metadata) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return true };
+    let name = c"system.posix_acl_access";
+    // SAFETY: both are C strings, and nothing is written to a buffer of no bytes.
+    let bytes = || unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), ptr::null_mut(), 0) };
+    found.mode() & GROUP_WRITES != 0 && bytes() > 0
 }
 
 /// True if only users whom dyno trusts have put what is there into a folder.

@@ -1,4 +1,4 @@
-/* The instruments of a runner of dyno, for languages other than Rust: the library libdyno_gauge.so beside dyno's
+/* The instruments of a runner of dyno, for languages other than Rust: the library libdyno_gauge.so next to dyno's
  * programs. Durations are nanoseconds, sizes are bytes. A function that is given a null pointer does nothing.
  *
  * Nothing here reads the clock: that is for the runner, in its own language, between dyno_gauge_before and

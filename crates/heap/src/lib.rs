@@ -152,7 +152,7 @@ mod tests {
         grown.resize(2 * MIB, 1_u8);
         let peak = dyno_heap_peak();
         drop(black_box(grown));
-        // The largest was 4 MiB beside what was kept; the threads of the test's harness allocate little.
+        // The largest was 4 MiB next to what was kept; the threads of the test's harness allocate little.
         assert!((4 * MIB as u64..4 * MIB as u64 + (MIB as u64) / 2).contains(&peak), "{peak}");
     }
 

@@ -41,6 +41,8 @@ pub struct Format {
     pub encoding: Option<&'static Encoding>,
     /// True if each line is an object of JSON.
     pub is_json: bool,
+    /// The longest record, in bytes.
+    pub longest: usize,
     /// The fields of a record by name, as the first file has them.
     pub names: Vec<String>,
     /// The names as the file spells them; `names` holds unique ones.
@@ -187,7 +189,7 @@ impl Input {
                 (lines.nulls(), lines.strings())
             }
             #[cfg(feature = "parquet")]
-            Reader::Parquet(rows) => (rows.nulls(), &[]),
+            Reader::Parquet(rows) => (rows.nulls(), rows.strings()),
         };
         self.nulls.clear();
         self.strings.clear();
@@ -255,10 +257,11 @@ fn open(
 ) -> Result<(Reader, Option<Vec<usize>>)> {
     let name = source.name();
     if format.is_json {
-        return Ok((Reader::Json(Box::new(json::Lines::new(text, name, &format.keys))), None));
+        let lines = json::Lines::new(text, name, &format.keys, format.longest);
+        return Ok((Reader::Json(Box::new(lines)), None));
     }
     let skip = lines_before(&mut text, format.skip, &name)?;
-    let mut records = Records::new(text, format.syntax, name.clone());
+    let mut records = Records::new(text, format.syntax, name.clone()).limited_to(format.longest);
     records.skip(skip)?;
     if !format.has_header {
         return Ok((Reader::Text(Box::new(records)), None));

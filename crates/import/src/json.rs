@@ -11,7 +11,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::error::Input;
 use crate::records::Record;
-use crate::syntax::{Flaw, LONGEST, too_long};
+use crate::source::Opened;
+use crate::syntax::{Flaw, too_long};
 
 /// Reads one line after another.
 pub struct Lines {
@@ -19,6 +20,7 @@ pub struct Lines {
     name: String,
     keys: HashMap<String, usize>,
     line: u64,
+    longest: usize,
     nulls: Vec<bool>,
     strings: Vec<bool>,
     raw: Vec<u8>,
@@ -34,11 +36,11 @@ struct Member {
 }
 
 impl Lines {
-    /// Lines from the first one, with these keys.
-    pub fn new(text: Box<dyn BufRead + Send>, name: String, keys: &[String]) -> Lines {
+    /// Lines from the first one, with these keys; none may be longer than `longest` bytes.
+    pub fn new(text: Box<dyn BufRead + Send>, name: String, keys: &[String], longest: usize) -> Lines {
         let keys = keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
         let (nulls, strings, raw) = (Vec::new(), Vec::new(), Vec::new());
-        Lines { text, name, keys, line: 0, nulls, strings, raw, whole: (0, 0) }
+        Lines { text, name, keys, line: 0, longest, nulls, strings, raw, whole: (0, 0) }
     }
 
     /// The place of the last line as the file has it, behind the values of its keys.
@@ -107,17 +109,20 @@ impl Lines {
             values.clear();
             record.fields = 1;
         }
-        let texts: Vec<&[u8]> = values.iter().chain([&self.raw]).map(Vec::as_slice).collect();
+        let texts = || values.iter().chain([&self.raw]);
+        record.length = texts().map(Vec::len).sum();
+        if buffer.len() < start + record.length {
+            buffer.reserve_exact(start + record.length - buffer.len());
+            buffer.resize(start + record.length, 0);
+        }
         ends.clear();
-        for text in &texts {
-            record.length += text.len();
-            ends.push(record.length);
+        let mut end = 0;
+        for text in texts() {
+            buffer[start + end..][..text.len()].copy_from_slice(text);
+            end += text.len();
+            ends.push(end);
         }
         self.whole = ((record.length - self.raw.len()) as u32, record.length as u32);
-        if buffer.len() < start + record.length {
-            buffer.resize((start + record.length).next_power_of_two(), 0);
-        }
-        buffer[start..start + record.length].copy_from_slice(&texts.concat());
         Ok(Some(record))
     }
 
@@ -126,11 +131,11 @@ impl Lines {
         loop {
             self.raw.clear();
             self.line += 1;
-            let mut limited = (&mut self.text).take(LONGEST as u64 + 1);
+            let mut limited = (&mut self.text).take(self.longest as u64 + 1);
             let read = limited.read_until(b'\n', &mut self.raw);
             let read = read.with_context(|| format!("cannot read {}", self.name)).input()?;
-            if read > LONGEST {
-                return too_long(self.line, &self.name, LONGEST).input();
+            if read > self.longest {
+                return too_long(self.line, &self.name, self.longest).input();
             }
             if read == 0 {
                 return Ok(false);
@@ -173,6 +178,13 @@ fn value<T: DeserializeOwned>(text: &[u8]) -> Option<(T, &[u8])> {
     Some((value, &text[..values.byte_offset()]))
 }
 
+/// True if a text may begin with a line of JSON whose end is behind it.
+pub fn is_cut(opened: &Opened) -> bool {
+    let start = opened.sample.trim_ascii_start();
+    let is_object = start.strip_prefix(b"{").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""));
+    is_object && !opened.whole && !start.contains(&b'\n')
+}
+
 /// True if a text begins with lines of JSON: the first is a whole object, or one that is wrong before one that is whole.
 pub fn is_lines(sample: &[u8]) -> bool {
     let mut lines = sample.trim_ascii_start().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -186,10 +198,11 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
+    use crate::syntax::LONGEST;
 
     fn lines(text: &str, keys: &[&str]) -> Vec<(u64, Flaw, Vec<Option<String>>)> {
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), "t".into(), &keys);
+        let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), "t".into(), &keys, LONGEST);
         let (mut buffer, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(record) = lines.read(&mut buffer, 0, &mut ends).unwrap() {
             let mut from = 0;
@@ -223,7 +236,7 @@ mod tests {
         assert_eq!(lines("{\"a\":1,\"b\":2,\"\\u0061\":1}", &["a", "b"])[0].1, Flaw::KeyTwice);
         assert!(is_lines(b"{\"a\":NaN}\n{\"a\":1}") && !is_lines(b"{a} x {b}\n1"));
         assert!(is_lines(b" {\"a\":1}\n{") && !is_lines(b"{\n\"a\":1}") && !is_lines(b"[{\"a\":1}]"));
-        let keys = Lines::new(Box::new(Cursor::new(text)), "t".into(), &[]).all_keys().unwrap();
+        let keys = Lines::new(Box::new(Cursor::new(text)), "t".into(), &[], LONGEST).all_keys().unwrap();
         assert_eq!(keys, ["a", "b"]);
     }
 }

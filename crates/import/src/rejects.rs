@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
-use dyno_files::FileInPlace;
+use dyno_files::{FileInPlace, check_lasting_for_root};
 
 use crate::building::{Building, folder};
 use crate::error::{BadInput, BadRow, Input};
@@ -164,6 +164,8 @@ fn create(path: &Path, rights: u32) -> Result<RejectsFile> {
         );
         let make = || -> Result<(Building, PathBuf)> {
             let place = FileInPlace::find(path)?.path();
+            check_lasting_for_root(folder(&place))
+                .map_err(|error| anyhow!("{error:#}: --rejects names another file"))?;
             Ok((Building::unnamed(&place, rights)?, place))
         };
         make().with_context(|| format!("cannot make {} for the rejected rows", escaped(path)))

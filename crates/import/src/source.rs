@@ -70,6 +70,10 @@ pub struct Opened {
     pub is_unwanted: Arc<AtomicBool>,
 }
 
+/// The bytes that show how a file is packed, and those of the longest byte order mark.
+const PACKING: u64 = 4;
+const MARK: u64 = 3;
+
 /// The beginning of a text, which several look at.
 #[derive(Debug, Clone)]
 pub struct Sample(Arc<Vec<u8>>);
@@ -223,15 +227,18 @@ impl Source {
             true => Box::new(file),
             false => Box::new(CancellableReader { file, is_unwanted: is_unwanted.clone() }),
         };
-        let mut bytes = BufReader::with_capacity(BLOCK, Counted { bytes, read: read.clone() });
-        let start = bytes.fill_buf().with_context(|| format!("cannot read {}", self.name()))?;
-        let packing = packing(start);
+        let mut bytes = Counted { bytes, read: read.clone() };
+        let start =
+            first_bytes(&mut bytes, PACKING).with_context(|| format!("cannot read {}", self.name()))?;
+        let packing = packing(&start);
+        let bytes = rejoined(&start, bytes);
         let mut text: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(bytes),
             Packing::Gzip => Box::new(BufReader::with_capacity(BLOCK, Gzip::new(bytes))),
             Packing::Zstd => Box::new(BufReader::with_capacity(BLOCK, zstd::Decoder::with_buffer(bytes)?)),
         };
-        let start = text.fill_buf().with_context(|| format!("cannot read {}", self.name())).input()?;
+        let start = first_bytes(&mut text, MARK);
+        let start = &*start.with_context(|| format!("cannot read {}", self.name())).input()?;
         let (encoding, mark) = match encoding {
             Some(encoding) => (encoding, mark_of(encoding, start).with_context(|| self.name()).input()?),
             None => {
@@ -239,7 +246,7 @@ impl Source {
                 (found.map_or(encoding_rs::UTF_8, |(found, _)| found), found)
             }
         };
-        text.consume(mark.map_or(0, |(_, length)| length));
+        text = Box::new(rejoined(&start[mark.map_or(0, |(_, length)| length)..], text));
         if encoding != encoding_rs::UTF_8 {
             text = Box::new(BufReader::with_capacity(BLOCK, Decoder::new(text, encoding)));
         }
@@ -251,6 +258,18 @@ impl Source {
         let text = Box::new(sample.read().chain(text));
         Ok(Opened { text, sample, whole, packing, read, is_unwanted })
     }
+}
+
+/// The first bytes, up to `wanted`: one read of a pipe may return fewer.
+fn first_bytes(text: &mut impl Read, wanted: u64) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    text.take(wanted).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// What was read already, with the rest behind it.
+fn rejoined<R: Read>(start: &[u8], rest: R) -> BufReader<impl Read + use<R>> {
+    BufReader::with_capacity(BLOCK, Cursor::new(start.to_vec()).chain(rest))
 }
 
 fn standard_input() -> io::Result<File> {

@@ -20,9 +20,11 @@ use dyno_launch::agents::{
 use dyno_launch::{Ending, Guard, Inbox, Interrupts, Message, Process};
 use dyno_protocol::Job;
 use dyno_record::{Placement, cpu_list};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tempfile::TempDir;
 
 use crate::interference::{Moment, Watched};
+use crate::key::limit_core_dumps;
 use crate::machine::{self, allowed_cpus};
 use crate::placement;
 use crate::scratch::{BY_TMPDIR, Scratch, default_parent};
@@ -32,6 +34,8 @@ use store::SentFiles;
 const LONGEST_LINE: u64 = 256 << 20;
 /// The number of events that wait. dyno may send faster than the agent writes to its disk, and has to wait then.
 const EVENTS_AHEAD: usize = 4;
+/// The most open files, of a driver's connections among them, that an agent asks for.
+const MOST_FILES: u64 = 1 << 20;
 /// The time in which the last words are written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The time until an inbox is asked again; nothing depends on it.
@@ -73,6 +77,9 @@ struct ServedRunner {
 /// # Errors
 /// No folder can be made, or a file cannot be kept.
 pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
+    // Jobs hold passwords.
+    limit_core_dumps();
+    allow_files()?;
     let (machine, cpus) = (machine::read(), allowed_cpus());
     let host = machine::fact("/proc/sys/kernel/hostname").unwrap_or_else(|| "a host".into());
     let interrupts = Interrupts::listen()?;
@@ -223,6 +230,12 @@ impl Agent {
     fn report(&self, report: AgentReport) {
         let _ = self.reports.send(report);
     }
+}
+
+/// Lets the agent and its runners have open as many files as the host allows, up to [`MOST_FILES`].
+fn allow_files() -> Result<()> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(MOST_FILES)), hard)?)
 }
 
 /// A seed that no other agent has.

@@ -3,7 +3,7 @@
 //! The reason: a process that sleeps in a sync or waits for its server must queue for a CPU when it wakes, and what
 //! wakes it and what else runs on that CPU decides how long. So the runner gets a separate CPU where one can be spared,
 //! dyno keeps off it, and the record says which. On a shared machine, a runner that shares its CPU with even a small
-//! periodic task lost 4 to 5 % of its time to waiting; on a CPU of its own, 0.2 %.
+//! periodic task lost 4 to 5 % of its time to waiting; on a separate CPU, 0.2 %.
 //!
 //! A priority above the usual one is offered and not chosen: on a quiet machine it changed neither the median nor the
 //! spread, and on a busy one it helps against processes of the same session only, since the kernel first divides the

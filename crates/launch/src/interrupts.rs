@@ -4,10 +4,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// Signals within this time are of one event, but for a Ctrl-C that is typed twice.
+const ONE_EVENT: Duration = Duration::from_millis(500);
 
 /// Wakes a thread that waits for something other than a signal. It must not block.
 type Wake = Box<dyn Fn() + Send>;
@@ -35,7 +39,8 @@ pub struct WakeGuard {
 }
 
 impl Interrupts {
-    /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal ends the process at once. A signal that was ignored
+    /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal ends the process at once, unless it belongs to the
+    /// first. A signal that was ignored
     /// when dyno started stays ignored, as `nohup` and shells ask for work in the background.
     ///
     /// All calls in a process return the same: a signal between two runs of one command ends the second.
@@ -57,11 +62,18 @@ impl Interrupts {
         let mut signals = Signals::new(caught).context("cannot listen for signals")?;
         let heard = interrupts.clone();
         thread::spawn(move || {
+            let mut first: Option<(Instant, i32)> = None;
             for signal in signals.forever() {
-                if heard.signal.swap(signal, Ordering::SeqCst) != 0 {
+                match first {
+                    // A terminal that closes, or a program that ends its group, sends several signals at once.
+                    Some((at, one)) if at.elapsed() < ONE_EVENT && (one, signal) != (SIGINT, SIGINT) => {
+                        continue;
+                    }
                     // Runners die with this process; the scratch folder is swept by the next run.
-                    std::process::exit(128 + signal);
+                    Some(_) => std::process::exit(128 + signal),
+                    None => first = Some((Instant::now(), signal)),
                 }
+                heard.signal.store(signal, Ordering::SeqCst);
                 heard.waiters().iter().for_each(|waiter| (waiter.wake)());
             }
         });

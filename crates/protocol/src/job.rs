@@ -192,6 +192,12 @@ pub struct Server {
 }
 
 impl Server {
+    /// The options that name a file, in the words of either protocol.
+    pub const FILES: [&str; 8] =
+        ["sslrootcert", "sslcrl", "sslcert", "sslkey", "ssl-ca", "ssl-crl", "ssl-cert", "ssl-key"];
+    /// The options that name a folder.
+    pub const FOLDERS: [&str; 2] = ["sslcrldir", "ssl-capath"];
+
     /// The main processes whose cost a runner adds to each sample; empty where they may not be looked at.
     pub fn processes(&self) -> Vec<u32> {
         let nodes = |first| [first].into_iter().chain(self.further_processes.iter().copied()).collect();

@@ -97,7 +97,7 @@ pub struct NamedQuery {
 pub struct MixClass {
     /// Its name in the suite.
     pub name: String,
-    /// The purpose of the transaction that holds its statements; absent: each is a transaction of its own.
+    /// The purpose of the transaction that holds its statements; absent: each is a separate transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<Purpose>,
     /// Its statements, in order.
@@ -113,7 +113,7 @@ pub struct MixClass {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
     /// Codes of errors with which an operation may end: it is undone and counts as done, and as ignored. Of PostgreSQL
-    /// SQLSTATE, of MariaDB and MySQL the number or SQLSTATE, of SQLite the extended or the primary code.
+    /// SQLSTATE, of MariaDB and MySQL the number, of SQLite the extended or the primary code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignores: Vec<String>,
     /// The way in which its statements reach the database.

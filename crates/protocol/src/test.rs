@@ -170,7 +170,7 @@ pub struct ImportWork {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reads {
-    /// Each is a transaction of its own, or is done without one if the engine reads without.
+    /// Each is a separate transaction, or is done without one if the engine reads without.
     #[default]
     Each,
     /// One transaction or snapshot for all of them, begun and ended within the clock.

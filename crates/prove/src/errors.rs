@@ -10,7 +10,7 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dyno_record::{DeviceFailure, Harm, Restarted};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
@@ -146,7 +146,7 @@ impl ProofContext {
     }
 
     /// Looks at a copy of files, as they are read now: to look changes some databases.
-    fn look_beside(&self, subject: &dyn Subject, folder: &Path) -> Result<Contents> {
+    pub(crate) fn look_beside(&self, subject: &dyn Subject, folder: &Path) -> Result<Contents> {
         // A server's user must be able to reach it.
         let copy = self.place.join("copy");
         let made = DirBuilder::new().mode(0o755).create(&copy);
@@ -173,9 +173,12 @@ impl ProofContext {
                 losses.broken.push("the file system cannot be mounted".to_owned());
                 continue;
             };
-            if found.late.is_none() {
-                losses.add(judge_at(subject, history, cut.place, &found));
+            if let Some(why) = &found.late {
+                bail!(
+                    "the data could not be looked at after a device failed: {why}; give it more time by --timeout"
+                );
             }
+            losses.add(judge_at(subject, history, cut.place, &found));
         }
         Ok(losses)
     }

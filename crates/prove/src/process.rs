@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use dyno_launch::stopped_descendants;
 use dyno_launch::waiting::has_ended;
 use nix::errno::Errno;
 use nix::libc;
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getppid};
@@ -46,9 +47,10 @@ impl Ended {
         self.status.is_some_and(|status| status.success())
     }
 
-    /// True if it did not end in time.
+    /// True if nothing is known of what it looked at: it did not end in time, or the system killed it, as where memory is
+    /// short.
     pub fn is_late(&self) -> bool {
-        self.status.is_none()
+        self.status.is_none_or(|status| status.signal() == Some(libc::SIGKILL))
     }
 
     /// Describes its end and its messages, for people.
@@ -155,7 +157,8 @@ fn given(input: &[u8], watch: Option<&CallWatch>) -> Result<Stdio> {
     if watch.is_some() {
         return Ok(Stdio::piped());
     }
-    let mut file = tempfile::tempfile()?;
+    // In memory alone: it may hold a key.
+    let mut file = File::from(memfd_create("dyno", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(input)?;
     file.rewind()?;
     Ok(Stdio::from(file))

@@ -106,7 +106,7 @@ impl ProofContext {
         proof: &mut DurabilityProof,
     ) -> Result<()> {
         let look = || -> Result<_> {
-            let found = subject.check(folder)?;
+            let found = self.look_beside(subject, folder)?;
             let losses = judge_at(subject, history, history.entries().len(), &found);
             Ok((found.late, losses))
         };

@@ -21,7 +21,7 @@ pub struct MachineCalibration {
     pub cpu: Cpu,
     /// The suite.
     pub suite: String,
-    /// The contender that ran beside copies of itself.
+    /// The contender that ran next to copies of itself.
     pub contender: String,
     /// The duration of the run that this is about, in seconds.
     pub seconds: u32,

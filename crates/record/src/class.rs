@@ -6,7 +6,7 @@
 //!
 //! Where many clients work at once, it also matters what their transactions may see of one another: to keep them apart
 //! is work. So contenders must have the same isolation there. Clients that are threads of one process are no equals of
-//! clients that are processes, as these share no memory; and what arrives by itself is another question than how much
+//! clients that are processes, as these share no memory; and what arrives at planned times is another question than how much
 //! clients do that wait for each other, so the load is a part of the class too.
 //!
 //! Commits differ too: a store that commits a thousand puts at once waits for the device, or writes its log,
@@ -89,7 +89,7 @@ pub enum CacheClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Commits {
-    /// So many operations.
+    /// The number of operations.
     Each(u64),
     /// All operations of a test.
     Whole,

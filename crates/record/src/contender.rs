@@ -143,7 +143,7 @@ pub enum Reach {
     Any,
 }
 
-/// A cache that an engine manages itself, beside the kernel's of files.
+/// A cache that an engine manages itself, next to the kernel's of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCache {
     /// Its size.

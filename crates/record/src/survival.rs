@@ -141,7 +141,7 @@ pub struct KeptProof {
 }
 
 impl Tally {
-    /// Counts one more, before which so many commits were acknowledged, of which so many are gone.
+    /// Counts one more, before which commits were `acknowledged`, some of which are `lost`.
     pub fn count(&mut self, acknowledged: usize, lost: usize, is_broken: bool) {
         self.tried += 1;
         self.survived += u64::from(lost == 0 && !is_broken);

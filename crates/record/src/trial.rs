@@ -190,13 +190,23 @@ impl SampleRecord {
         self.sample.classes.iter().map(dyno_protocol::Class::left).sum()
     }
 
+    /// Operations of which the response time is known, or how long they had waited at the end.
+    pub fn timed(&self) -> u64 {
+        let all = self.sample.classes.iter().flat_map(|class| [&class.response, &class.unfinished]);
+        Response::merged(all).map_or(0, |all| all.len())
+    }
+
+    /// Operations without success of which it is not known how long they had waited.
+    pub fn never_timed(&self) -> u64 {
+        self.never_done().saturating_sub(self.known_left())
+    }
+
     /// The time below which this share of the operations stayed, all classes together, in nanoseconds. Those that were
     /// not done at the end count with what they had waited by then. Where none was done it is at least the time that
     /// was measured.
     fn response_ns(&self, share: f64) -> f64 {
         let all = self.sample.classes.iter().flat_map(|class| [&class.response, &class.unfinished]);
-        let unknown = self.never_done().saturating_sub(self.known_left());
-        let done = Response::merged(all).and_then(|all| quantile(&all, share, unknown));
+        let done = Response::merged(all).and_then(|all| quantile(&all, share, self.never_timed()));
         done.unwrap_or(self.sample.section.nanoseconds) as f64
     }
 }

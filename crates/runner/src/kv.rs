@@ -28,7 +28,7 @@ pub trait KeyValue {
 
     /// Begins lookups, within the clock, and with [`Reads::One`] the transaction or snapshot that they share; dropping the
     /// reader ends it. With [`Reads::Each`] a lookup leaves nothing open behind it: it begins and ends a transaction, if
-    /// the engine has no reads without, and a range has an iterator of its own.
+    /// the engine has no reads without, and a range has a separate iterator.
     fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Self::Reader<'_>>;
 
     /// Begins writes, within the clock: makes what all transactions of a section share, such as prepared statements.

@@ -13,7 +13,7 @@ function duration(ns) {
   return `${+(ns / size).toPrecision(3)} ${unit}`;
 }
 
-/** So many of something in a second, as the axis says it: 20k/s. */
+/** A rate in a second, as the axis says it: 20k/s. */
 function rate(x) {
   const units = [["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1]];
   const [unit, size] = units.find(([, size]) => x >= size * 0.9995) ?? units[3];
@@ -36,7 +36,7 @@ function squeeze(label, longest) {
   return label.length > longest ? `${label.slice(0, longest - 1 - tail)}…${label.slice(-tail)}` : label;
 }
 
-/** Places rows under each other: each gets its middle `y`; in a narrow chart the label has a line of its own. */
+/** Places rows under each other: each gets its middle `y`; in a narrow chart the label has a separate line. */
 function layout(rows, width) {
   const narrow = width < NARROW;
   let top = 4;

@@ -22,7 +22,7 @@ function logScale([low, high], top, bottom) {
 }
 
 Object.assign(charts, {
-  /** Seconds, or so many in a second, over years: what others published, and this run. */
+  /** Seconds, or rates in a second, over years: what others published, and this run. */
   years({ series }, width, figure) {
     const { rate: isRate, points } = series[chosen(figure)];
     if (points.length === 0) return null;

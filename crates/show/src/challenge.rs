@@ -35,7 +35,7 @@ pub fn render(challenge: &Challenge, runs: &[ChangedRun]) -> String {
         text.push('\n');
     };
     if challenge.means.is_empty() && challenge.tests.is_empty() {
-        paragraph(&mut text, "The run claims no order, so there is none to challenge.");
+        paragraph(&mut text, "The run claims no order, so there is nothing to challenge.");
         return text;
     }
     if challenge.means.is_empty() {

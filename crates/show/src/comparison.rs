@@ -83,7 +83,7 @@ pub(crate) const SOUGHT: &str = "Where a rate was sought, the rates sustained st
 fn legend(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![
         "The new median over the old one: above 1 is slower. The intervals hold for all comparisons together with \
-         95% confidence. ≈ no difference, and none beyond the margin can be: the interval excludes it. ? the trials do not show which is \
+         95% confidence. ≈ no difference is claimed: the interval excludes those beyond the margin, or it is smaller than what measuring costs. ? the trials do not show which is \
          faster: the interval includes 1.00, or there are too few trials."
             .to_owned(),
     ];

@@ -112,7 +112,9 @@ fn counted(
     let median = cell.and_then(|cell| cell.figures.summary).map(|summary| summary.median);
     let own = test.cells.iter().find(|cell| cell.contender == contender);
     let is_sum = found.is_some_and(|measure| !measure.quantity.is_peak());
-    let of_operation = own.zip(cell).filter(|_| is_sum).and_then(|(own, cell)| of_operation(own, cell));
+    let whole = test.amount.as_ref().map(|amount| amount.count);
+    let of_operation =
+        own.zip(cell).filter(|_| is_sum).and_then(|(own, cell)| of_operation(whole, own, cell));
     let ratio = ratio(["_ratio", "_low", "_high"], cell.and_then(|cell| cell.ratio.as_ref()));
     let name = format!("count_{event}");
     let columns = [("", median.into()), ("_per_operation", of_operation.into())].into_iter().chain(ratio);
@@ -131,6 +133,7 @@ fn standing(standing: &CellStanding) -> &'static str {
         CellStanding::TooFew => "too-few",
         CellStanding::Sought => "sought",
         CellStanding::Uneven(_) => "uneven",
+        CellStanding::AtLeast => "at-least",
         CellStanding::WeakGenerator(_) => "weak-generator",
         CellStanding::NotEncrypted => "not-encrypted",
         CellStanding::NotIsolated => "not-isolated",

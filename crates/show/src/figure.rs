@@ -30,7 +30,8 @@ pub fn figure(quantity: &Quantity, cell: &Cell) -> String {
         }
         _ => String::new(),
     };
-    format!("{}{spread}{}", measure::text(quantity, summary.median), marks(cell))
+    let bound = if cell.standing == CellStanding::AtLeast { "≥ " } else { "" };
+    format!("{bound}{}{spread}{}", measure::text(quantity, summary.median), marks(cell))
 }
 
 fn missing(cell: &Cell) -> String {

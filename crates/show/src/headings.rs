@@ -48,7 +48,7 @@ pub fn cluster(shape: ClusterShape) -> String {
 /// any other.
 pub fn cache_size(verdict: &Verdict, contender: &ContenderRecord) -> Option<String> {
     let size = cache(contender).filter(|_| has_stores(verdict))?;
-    Some(if size == NO_CACHE { "no cache of its own".into() } else { format!("cache {size}") })
+    Some(if size == NO_CACHE { "no cache to set".into() } else { format!("cache {size}") })
 }
 
 /// The standard by which a contender is tuned, as in headers; `None` in runs without stores, and where it is not known.

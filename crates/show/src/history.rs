@@ -85,15 +85,20 @@ pub fn chart(runs: &[Listed], history: &SuiteHistory) -> String {
 
 /// `← slower: 1.22×`.
 fn flag(turn: &ChangePoint) -> String {
-    let word = if turn.ratio > 1.0 { "slower" } else { "faster" };
-    format!("← {word}: {}", units::ratio(turn.ratio))
+    let shown = units::ratio(turn.ratio);
+    match turn.ratio > 1.0 {
+        // The test finds any change of the distribution.
+        _ if shown == units::ratio(1.0) => "← scatters otherwise".to_owned(),
+        true => format!("← slower: {shown}"),
+        false => format!("← faster: {shown}"),
+    }
 }
 
 fn legend(lines: &[HistoryLine]) -> String {
     let most = lines.iter().map(|line| line.medians.len()).max().unwrap_or(0);
     let mut text =
         "Each dot is the median of a run; time goes down, and each contender's scale begins at zero. ← marks the \
-                    run from which on a contender is faster or slower (E-divisive, permutation test at 5 % for each \
+                    run from which on a contender is faster or slower, or its medians scatter otherwise (E-divisive, permutation test at 5 % for each \
                     contender)."
             .to_owned();
     if lines.iter().any(|line| line.is_sought) {

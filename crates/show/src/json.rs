@@ -87,7 +87,8 @@ fn labelled(verdict: &Verdict) -> Result<Value> {
             for (found, measure) in items(test, key).zip(measures) {
                 name_units(found, measure.quantity.unit());
                 if !measure.quantity.scatters() && !measure.quantity.is_peak() {
-                    divide(found, &judged.cells, &measure.cells);
+                    let whole = judged.amount.as_ref().map(|amount| amount.count);
+                    divide(found, (whole, &judged.cells), &measure.cells);
                 }
             }
         }
@@ -135,9 +136,9 @@ fn name_units(judged: &mut Value, unit: &str) {
 }
 
 /// Adds the number of events of an operation to each count.
-fn divide(counted: &mut Value, own: &[Cell], cells: &[Cell]) {
+fn divide(counted: &mut Value, (whole, own): (Option<u64>, &[Cell]), cells: &[Cell]) {
     for (found, (own, cell)) in items(counted, "cells").zip(own.iter().zip(cells)) {
-        if let (Value::Object(fields), Some(events)) = (found, of_operation(own, cell)) {
+        if let (Value::Object(fields), Some(events)) = (found, of_operation(whole, own, cell)) {
             fields.insert("per_operation".to_owned(), events.into());
         }
     }

@@ -37,7 +37,7 @@ pub use markdown::escape as escape_markdown;
 pub use paint::{TablePart, paint};
 pub use plain::plain;
 pub use report::answers;
-pub use safe::{safe, steers};
+pub use safe::{one_line, safe, steers};
 pub use table::{parts, render as render_table};
 pub use table_options::TableOptions;
 pub use units::{bytes, duration, percent, ratio, significant};

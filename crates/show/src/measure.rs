@@ -44,7 +44,7 @@ pub fn from_seconds(seconds: f64) -> f64 {
     seconds * SECOND
 }
 
-/// The number of operations in a second if each takes this long; and the time that each takes, if there are so many.
+/// The number of operations in a second if each takes this long; and the time that each takes at this number.
 pub fn per_second(judged: f64) -> f64 {
     SECOND / judged
 }

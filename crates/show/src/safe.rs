@@ -24,6 +24,11 @@ pub fn steers(letter: char) -> bool {
     }
 }
 
+/// A stranger's words on one line, so that no part of them looks like a line of dyno's.
+pub fn one_line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +37,7 @@ mod tests {
     fn nothing_steers_the_terminal() {
         assert_eq!(safe("a\tb\n\u{1b}[31mred\r\u{7}"), "a\tb\n\\u{1b}[31mred\\r\\u{7}");
         assert_eq!(safe("\u{9b}2J\u{7f}\u{202e}"), "\\u{9b}2J\\u{7f}\\u{202e}");
+        assert_eq!(one_line("a\nb.jsonl: verified"), "a\\nb.jsonl: verified");
         assert_eq!(safe("Zoë ≈ 1.25× “done” …"), "Zoë ≈ 1.25× “done” …");
     }
 }

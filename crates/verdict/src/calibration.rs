@@ -14,7 +14,7 @@ use crate::offsets::{CopyOffsets, offsets};
 use crate::pairs::logs_by_block;
 use crate::statistics::{Ratio, ratio_of_logs};
 
-use draws::{Blocks, means, reported, shares};
+use draws::{Blocks, Pair, means, reported, shares};
 
 /// The lengths of the runs for which the calibration reports, in seconds.
 const SPANS: [u32; 3] = [10, 30, 60];
@@ -139,11 +139,12 @@ fn calibrated(run: &Run, tests: &[&str], index: usize, random: &mut ChaCha8Rng) 
         let blocks = (f64::from(span) / seconds) as usize;
         let found = copies.iter().filter(|(_, slowdown)| *slowdown > 0.0).map(|&(copy, slowdown)| {
             let pairs = pairs(run, tests, copy, index);
-            let shares = shares(&pairs, blocks, false, random);
+            let shares = shares(&pairs, blocks, Pair::Planted, random);
             DetectionRates { slowdown, by_mean: shares.by_mean, by_test: shares.by_test }
         });
         let found = found.collect();
-        let alarms = shares(&equals, blocks, !significant.is_any(), random);
+        let pair = if significant.is_any() { Pair::Apart } else { Pair::Alike };
+        let alarms = shares(&equals, blocks, pair, random);
         let alarms = FalseAlarms { by_mean: alarms.by_mean, in_table: alarms.in_table };
         RunLength { seconds: span, blocks, alarms, found }
     });

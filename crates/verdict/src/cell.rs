@@ -60,9 +60,12 @@ pub enum CellStanding {
     Sought,
     /// Fewer than ten of its operations in a trial took longer than the percentile: it would show chance alone.
     TooFew,
-    /// It is a percentile beyond which lie so many hundredths of the time of clients that wait for one another, more than
+    /// It is a percentile beyond which lie this many hundredths of the time of clients that wait for one another, more than
     /// half: few of them did nearly all operations. It takes no part in ranking.
     Uneven(u32),
+    /// It is a percentile that takes in operations without success: it is longer than what stands here, by how much is not
+    /// known. It takes no part in ranking.
+    AtLeast,
     /// It says that it encrypts and does not, as far as can be seen; it takes no part in ranking.
     NotEncrypted,
     /// A machine that drove its clients was the limit, for this reason; it takes no part in ranking.
@@ -72,6 +75,11 @@ pub enum CellStanding {
 }
 
 impl CellStanding {
+    /// Returns true if the figure hides what others are to be compared with: no other contender is the fastest next to it.
+    pub(crate) fn hides(&self) -> bool {
+        matches!(self, CellStanding::Uneven(_) | CellStanding::AtLeast | CellStanding::WeakGenerator(_))
+    }
+
     /// Returns true if nothing is wrong with the contender in this test.
     pub fn is_fine(&self) -> bool {
         matches!(
@@ -82,6 +90,7 @@ impl CellStanding {
                 | CellStanding::TooFew
                 | CellStanding::Sought
                 | CellStanding::Uneven(_)
+                | CellStanding::AtLeast
                 | CellStanding::WeakGenerator(_)
         )
     }

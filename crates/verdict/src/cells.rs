@@ -9,7 +9,7 @@ use crate::answers::{self, AnswerVerdict, Given, Reference};
 use crate::cell::{Cell, CellStanding};
 use crate::counts::compare_counts;
 use crate::disturbance::Disturbances;
-use crate::figures::{Figures, Points, failed_in, figures};
+use crate::figures::{Figures, Points, failed_in, figures, is_of_all_trials, takes_in_failed};
 use crate::generators::weakness;
 use crate::pairs::ratio;
 use crate::responses::responses;
@@ -90,7 +90,11 @@ impl TestJudge<'_> {
     }
 
     fn cell(&self, quantity: &Quantity, contender: usize) -> Cell {
-        let (figures, points) = self.figures(quantity, contender);
+        let (mut figures, mut points) = self.figures(quantity, contender);
+        // Trials with too few operations are the slow ones: a percentile without them would be that of the quick ones.
+        if !is_of_all_trials(self.run, self.disturbances, contender, &self.test.id, (quantity, &figures)) {
+            (figures, points) = Default::default();
+        }
         let standing = match figures.summary {
             Some(_) => self.standing_of_figures(quantity, contender),
             None => self.standing_without_figures(quantity, contender),
@@ -115,7 +119,12 @@ impl TestJudge<'_> {
             }
             Quantity::Time | Quantity::Rate(_) | Quantity::Count { .. } => None,
         };
-        self.refusal(contender).unwrap_or_else(|| uneven().map_or(CellStanding::Counts, CellStanding::Uneven))
+        let is_bound = || takes_in_failed(self.run, self.disturbances, contender, &self.test.id, quantity);
+        match self.refusal(contender) {
+            Some(refusal) => refusal,
+            None if is_bound() => CellStanding::AtLeast,
+            None => uneven().map_or(CellStanding::Counts, CellStanding::Uneven),
+        }
     }
 
     fn standing_without_figures(&self, quantity: &Quantity, contender: usize) -> CellStanding {

@@ -105,7 +105,7 @@ impl CohortCell {
 /// Groups runs into cohorts, those with the most runs first. Contenders for which `is_published` is false are left out.
 pub fn cohorts(runs: &[NamedRun], is_published: impl Fn(&str) -> bool) -> Vec<Cohort> {
     let mut groups: BTreeMap<String, Vec<&NamedRun>> = BTreeMap::new();
-    for named in runs {
+    for named in runs.iter().filter(|named| !named.run.is_altered()) {
         groups.entry(key(&named.run)).or_default().push(named);
     }
     let mut cohorts: Vec<Cohort> =
@@ -123,7 +123,8 @@ fn key(run: &Run) -> String {
     let only = run.suite.only.as_deref().unwrap_or("all");
     // A suite may have been changed and kept its name.
     let (name, text) = (&run.suite.name, &run.suite.text);
-    format!("{name}\n{text}\n{}\n{}\n{only}", parameters.join("\n"), load(run))
+    let limits = (run.limits.cache_bytes, run.limits.memory_bytes, run.schedule.statements);
+    format!("{name}\n{text}\n{}\n{}\n{only}\n{limits:?}", parameters.join("\n"), load(run))
 }
 
 /// The load in words: what `--clients`, `--rate` and the like asked for.

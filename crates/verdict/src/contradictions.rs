@@ -21,7 +21,18 @@ pub fn contradictions(run: &Run) -> Vec<String> {
             |why: String| format!("trial {}, {}: {why}", place + 1, run.contenders[trial.contender].label);
         found.extend(in_trial(run, trial).into_iter().map(of));
     }
-    found.into_iter().chain(repeated(run)).collect()
+    found.into_iter().chain(repeated(run)).chain(missing(run)).collect()
+}
+
+/// Blocks follow one another, and a file whose run has not ended may be the part of one that looks best.
+fn missing(run: &Run) -> Option<String> {
+    let blocks: BTreeSet<u32> = run.trials.iter().map(|trial| trial.block).collect();
+    let first = u32::from(!run.schedule.warm_up);
+    let gap = (first..).zip(&blocks).find(|(wanted, block)| wanted != *block);
+    match gap {
+        Some((wanted, _)) => Some(format!("block {wanted} is missing")),
+        None => (run.ended == Ended::Running).then(|| "the file ends before the run does".to_owned()),
+    }
 }
 
 /// A contender has one trial in a block.

@@ -83,7 +83,47 @@ const BEYOND: f64 = 10.0;
 /// Returns true if this number of operations is enough for a percentile, given as a share: with fewer it would show
 /// chance alone.
 pub(crate) fn has_enough(operations: u64, share: f64) -> bool {
-    (operations as f64 * (1.0 - share)).round() >= BEYOND
+    // The product may be a little less than the whole number that it is.
+    (operations as f64 * (1.0 - share) + 1e-6).floor() >= BEYOND
+}
+
+/// True if figures of response times rest on all trials whose time is known, and all other figures.
+pub(crate) fn is_of_all_trials(
+    run: &Run,
+    disturbances: &Disturbances,
+    contender: usize,
+    test: &str,
+    (quantity, found): (&Quantity, &Figures),
+) -> bool {
+    let is_response = matches!(quantity, Quantity::Response { .. });
+    !is_response || found.samples == figures(run, disturbances, contender, test, &Quantity::Time).0.samples
+}
+
+/// True if the share of operations that a figure is about takes in some, in a trial, that had no success: the figure is then
+/// the longest time of the others, and the true one is longer.
+pub(crate) fn takes_in_failed(
+    run: &Run,
+    disturbances: &Disturbances,
+    contender: usize,
+    test: &str,
+    quantity: &Quantity,
+) -> bool {
+    let is_beyond =
+        |share: f64, timed: u64, never: u64| never > 0 && share * (timed + never) as f64 > timed as f64;
+    used(run, disturbances, contender, test).any(|sample| match quantity {
+        Quantity::Response { class, share } if *share < 1.0 => {
+            let mut classes = sample.sample.classes.iter();
+            let class = classes.find(|reported| reported.class == *class);
+            class.is_some_and(|class| {
+                let timed = class.waited().map_or(0, |waited| waited.len());
+                is_beyond(*share, timed, class.failed)
+            })
+        }
+        Quantity::Time | Quantity::Rate(_) => sample
+            .judged_percentile
+            .is_some_and(|share| is_beyond(share, sample.timed(), sample.never_timed())),
+        Quantity::Response { .. } | Quantity::Count { .. } => false,
+    })
 }
 
 /// The block and the number of every measured sample of a contender in a test.

@@ -11,6 +11,7 @@ use crate::cell::{Cell, CellStanding};
 use crate::compare::{Comparison, FALSE_ALARMS, TestComparison};
 use crate::judge::Verdict;
 use crate::statistics::{Difference, MIN_BLOCKS, Ratio, fewest_for};
+use crate::views::Outcome;
 
 pub use limit::{GateLimit, InvalidGateLimit};
 
@@ -88,7 +89,10 @@ impl Gate {
     fn hold_runs(&mut self, test: &TestComparison, contender: usize, place: &str) {
         let cell = &test.cells[contender];
         let missing = cell.why_not.clone().filter(|_| cell.is_broken());
-        if cell.ratio.is_some() || missing.is_some() {
+        // What the old run measured is not left out where the new one has nothing to compare with it.
+        let was_measured = cell.old_ns.is_some()
+            || matches!(cell.old_sustained, Some(Outcome::Sustains { .. } | Outcome::AtLeast { .. }));
+        if cell.ratio.is_some() || missing.is_some() || was_measured {
             let (ratio, difference) = (cell.ratio, cell.difference);
             let trials = cell.old_samples.min(cell.new_samples);
             self.hold(

@@ -25,7 +25,10 @@ pub(crate) struct Unranked<'a> {
 /// The classes, the safest first. Contenders whose level is unknown, those of which no figure counts, and the harness
 /// are in none: one that fails everywhere keeps no other from being ranked.
 pub(crate) fn unranked<'a>(run: &Run, tests: &'a [TestVerdict]) -> Vec<Unranked<'a>> {
-    let takes_part = |rival: &usize| tests.iter().any(|test| test.counts(*rival) || test.is_sought());
+    let hides = |test: &TestVerdict, rival| test.cell(rival).is_some_and(|cell| cell.standing.hides());
+    let takes_part = |rival: &usize| {
+        tests.iter().any(|test| test.counts(*rival) || test.is_sought() || hides(test, *rival))
+    };
     let classes = run.classes().into_iter().map(|(class, mut members)| {
         members.retain(takes_part);
         (class, members)

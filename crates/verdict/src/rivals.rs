@@ -3,7 +3,7 @@
 
 use dyno_record::Run;
 
-use crate::cell::{Cell, CellStanding};
+use crate::cell::Cell;
 use crate::differences::{ComparedFigure, Differences};
 use crate::pairs::logs_by_block;
 use crate::statistics::{Best, Shown};
@@ -43,14 +43,14 @@ pub(crate) fn rivals_in_tests(run: &Run, tests: &[TestVerdict]) -> Vec<Rivals> {
     let rivals = lines.flat_map(|(place, (_, cells))| {
         classes.iter().map(move |(_, members)| {
             let members = cells.iter().filter(|cell| members.contains(&cell.contender));
-            // A figure that hides what its clients waited may be the smallest of all: no other is the fastest beside
-            // it.
-            let is_uneven = members.clone().any(|cell| matches!(cell.standing, CellStanding::Uneven(_)));
+            // A figure that hides what its clients waited, or what its engine would do with better clients, may be the smallest
+            // of all.
+            let hides_one = members.clone().any(|cell| cell.standing.hides());
             let cells: Vec<&Cell> = members.filter(|cell| cell.is_comparable()).collect();
             let logs = cells.iter().map(|cell| logs_by_block(run, &cell.points)).collect();
             let contenders = cells.iter().map(|cell| cell.contender).collect();
             let rivals = Rivals::new(ComparedFigure::Line(place), contenders, logs);
-            if is_uneven { Rivals { best: None, ..rivals } } else { rivals }
+            if hides_one { Rivals { best: None, ..rivals } } else { rivals }
         })
     });
     rivals.filter(|rivals| rivals.contenders.len() > 1).collect()

@@ -1,4 +1,4 @@
-//! The durations of operations of a contender that is the fastest, beside those of the next: most is not soonest, so the
+//! The durations of operations of a contender that is the fastest, compared with those of the next: most is not soonest, so the
 //! sentence that names the fastest also says how long operations took, where the samples show a difference.
 //!
 //! For each class of operations two figures of each trial are compared, block by block: the time within which 99 % of them
@@ -7,11 +7,12 @@
 use dyno_record::{Quantity, Run};
 
 use crate::disturbance::Disturbances;
-use crate::figures::figures;
+use crate::figures::{figures, is_of_all_trials, takes_in_failed};
 use crate::pairs::log_ratios;
 use crate::ranking::{LevelRanking, WaitsApart};
 use crate::statistics::{Compared, MIN_BLOCKS, ratio_of_logs, significant};
 use crate::test_verdict::TestVerdict;
+use crate::uneven::beyond;
 
 /// A share that all operations stay within: the longest of them.
 const ALL: f64 = 1.0;
@@ -67,8 +68,17 @@ fn candidates(
 ) -> Vec<Candidate> {
     let candidate = |test: &str, class: &str, share: f64| {
         let quantity = Quantity::Response { class: class.to_owned(), share };
+        let record = run.tests.iter().find(|known| known.id == test)?;
         let (own, points) = figures(run, disturbances, fastest, test, &quantity);
         let (other, others) = figures(run, disturbances, next, test, &quantity);
+        let is_known = |contender, found| {
+            beyond(run, disturbances, contender, record, class, share).is_none()
+                && !takes_in_failed(run, disturbances, contender, test, &quantity)
+                && is_of_all_trials(run, disturbances, contender, test, (&quantity, found))
+        };
+        if share < ALL && !(is_known(fastest, &own) && is_known(next, &other)) {
+            return None;
+        }
         let logs = log_ratios(&points, &others);
         let (fastest_ns, next_ns) = (own.summary?.median, other.summary?.median);
         let waits = WaitsApart { test: test.to_owned(), class: class.to_owned(), share, fastest_ns, next_ns };

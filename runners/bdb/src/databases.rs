@@ -42,7 +42,7 @@ pub struct Databases {
 }
 
 // SAFETY: handles that are opened without DB_THREAD may move to another thread, and must not be used by two at a time.
-// Each session has databases of its own, which the engine closes after it has ended; the environment, which several
+// Each session has separate databases, which the engine closes after it has ended; the environment, which several
 // share, is opened with DB_THREAD where there are several.
 unsafe impl Send for Databases {}
 // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! The runner for Berkeley DB: loads libdb 5.3 and calls its C API.
 //!
-//! A store is a database in a file of its own. Without an environment each has a cache of its own, nothing is
+//! A store is a database in a separate file. Without an environment each has a separate cache, nothing is
 //! logged, and there are no transactions: every operation is done at once. With one, a transaction holds a lock for
 //! each page that it has changed until it commits. Lookups and cursors are outside of transactions, but for those
 //! that are to share one and those of a transaction that changes what it has read. Each of many clients has handles
@@ -50,7 +50,7 @@ struct BerkeleyDb {
 struct Client(Arc<Databases>, u32);
 
 impl BerkeleyDb {
-    /// Opens the databases of a job, alone or beside another process.
+    /// Opens the databases of a job, alone or next to another process.
     fn open_for(job: &Job) -> Result<BerkeleyDb> {
         dyno_runner::expect(job, "bdb", &["c"])?;
         let kind = match job.variant.as_deref() {

@@ -41,7 +41,7 @@ impl Drop for Store<'_> {
     }
 }
 
-/// Lookups: each outside of transactions and each range with a cursor of its own; or all in one transaction, if there
+/// Lookups: each outside of transactions and each range with a separate cursor; or all in one transaction, if there
 /// are any, which keeps a lock on every page that it has read, with one cursor.
 pub struct Reader<'r> {
     store: &'r Store<'r>,

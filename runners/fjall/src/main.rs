@@ -1,7 +1,7 @@
 //! The runner for fjall, by its own Rust interface.
 //!
 //! A store is a keyspace. What commits together is one batch. Without a number of operations to a commit, each
-//! operation is a write of its own, as a batch of everything would hold all of it in memory; the journal is then
+//! operation is a separate write, as a batch of everything would hold all of it in memory; the journal is then
 //! persisted once, at the end and within the clock. Nothing is compacted but by fjall's own
 //! choice, and where a test asks for it (`settle`).
 

@@ -13,7 +13,7 @@ pub struct Store<'s> {
     pub keyspace: Keyspace,
     /// The event for which a commit waits; none: nothing.
     pub persist: Option<PersistMode>,
-    /// True if what commits together is one batch. If not, each operation is a write of its own, which syncs nothing.
+    /// True if what commits together is one batch. If not, each operation is a separate write, which syncs nothing.
     pub batches: bool,
 }
 

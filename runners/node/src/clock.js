@@ -29,7 +29,7 @@ export class Clock {
     this.#gauge = this.#native.open(server?.process ?? 0);
     for (const node of server?.furtherProcesses ?? []) this.#native.addNode(this.#gauge, node);
     this.#slowdown = slowdown;
-    // The first calls of functions take longer than later ones: they are not to be those beside the clock.
+    // The first calls of functions take longer than later ones: they are not to be those next to the clock.
     this.start();
     this.stop();
   }

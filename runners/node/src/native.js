@@ -34,7 +34,7 @@ const C = {
 /** Packages that crash before this version of Node.js, whatever they say of themselves. */
 const CRASHES = { sqlite3: 22 };
 
-/** dyno's programs, by the runner's argument, and the packages beside them. */
+/** dyno's programs, by the runner's argument, and the packages next to them. */
 let programs = ".";
 let packages = createRequire(import.meta.url);
 let known = null;

@@ -7,7 +7,7 @@ import { after } from "node:test";
 
 import { programsAt } from "../src/native.js";
 
-/** The folder of dyno's programs: libdyno_gauge.so is there, and the packages are in ../node beside it. */
+/** The folder of dyno's programs: libdyno_gauge.so is there, and the packages are in ../node next to it. */
 export const PROGRAMS = process.env.DYNO_PROGRAMS ?? "target/release";
 
 programsAt(PROGRAMS);

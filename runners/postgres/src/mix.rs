@@ -9,8 +9,8 @@ use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
 use dyno_runner::mix::{Prepared, TextStatement, Value, Values, statements};
 use dyno_runner::{Answer, mix, quote};
 
-/// The statements of a connection. Those of transactions are prepared like all others, as pgbench does it, unless all
-/// classes send text: then nothing is prepared.
+/// The statements of a connection. Those of transactions that the classes have are prepared like all others, as pgbench does
+/// it, unless all classes send text: then nothing is prepared.
 pub struct Statements<'c> {
     connection: &'c Connection,
     statements: Vec<Statement<'c>>,
@@ -40,7 +40,11 @@ impl<'c> Statements<'c> {
             Query::prepare(connection, sql, parameters).map_err(|error| error.context(quote(sql)))
         };
         let all = statements(work, |place| format!("${place}"));
-        let sends_text = all.iter().all(|one| one.is_simple);
+        // What no class of these needs is not prepared: to sessions that come and go it would cost round trips.
+        let in_transactions =
+            || work.classes.iter().filter(|one| one.transaction.is_some() && !one.statements.is_empty());
+        let sends_text = in_transactions().next().is_none() || all.iter().all(|one| one.is_simple);
+        let rolls_back = in_transactions().any(|one| one.rollback_if.is_some());
         let statement = |one: mix::Statement| {
             Ok(if one.is_simple {
                 Statement::Text(TextStatement::new(&one))
@@ -60,7 +64,7 @@ impl<'c> Statements<'c> {
             statements: all.into_iter().map(statement).collect::<Result<_>>()?,
             begin: bracket(c"BEGIN")?,
             commit: bracket(c"COMMIT")?,
-            rollback: bracket(c"ROLLBACK")?,
+            rollback: if rolls_back { bracket(c"ROLLBACK")? } else { Bracket::Text(c"ROLLBACK") },
         })
     }
 }

@@ -43,7 +43,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Maintenance:
-    """Statements for a connection of their own: before the database of the trial is connected to, and when all
+    """Statements for a separate connection: before the database of the trial is connected to, and when all
     other connections are closed."""
 
     database: str | None

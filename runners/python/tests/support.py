@@ -21,7 +21,7 @@ LETTERS = string.ascii_letters + string.digits
 
 
 class Place(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test with a separate folder."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="dyno-test-")

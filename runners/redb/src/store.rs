@@ -14,7 +14,7 @@ pub struct Store<'s> {
     pub is_integer: bool,
 }
 
-/// Lookups: each in a transaction of its own, or all in one.
+/// Lookups: each in a separate transaction, or all in one.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
     /// The state that all share; none: nothing.

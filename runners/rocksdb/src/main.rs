@@ -1,7 +1,7 @@
 //! The runner for RocksDB: loads the library that the job names and calls its C API.
 //!
 //! A store is a column family. What commits together is one `WriteBatch`. Without a number of operations to a
-//! commit, or with one, each operation is a write of its own: a batch of everything would hold all of it in
+//! commit, or with one, each operation is a separate write: a batch of everything would hold all of it in
 //! memory, and RocksDB needs none to write. Such writes do not wait for the device one by one where all of a
 //! test commit together; the log is then synced once, at the end and within the clock. Lookups pin values and
 //! copy nothing; where they share a state it is a snapshot. Nothing is compacted but by RocksDB's own choice, and where a

@@ -22,13 +22,13 @@ pub struct Store<'s> {
 /// The way in which writes commit.
 #[derive(Debug, Clone, Copy)]
 enum Commits {
-    /// Each by itself: a batch of one would be no other.
+    /// One by one: a batch of one would be no other.
     Alone,
     /// Those of a transaction as one batch.
     Batch,
 }
 
-/// Lookups. Each sees the newest state and each range has an iterator of its own; or all see one and ranges share an
+/// Lookups. Each sees the newest state and each range has a separate iterator; or all see one and ranges share an
 /// iterator.
 pub struct Reader<'r> {
     store: &'r Store<'r>,

@@ -92,7 +92,7 @@ func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error
 	})
 }
 
-// change does statements of so many bytes of data, some of which make a transaction. Where they are queued, it ends when
+// change does statements, of which perCommit make a transaction. Where they are queued, it ends when
 // the queue is empty: before that a read does not find them.
 func (d *Database) change(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
 	make func(place int) (statement, int)) (int, error) {

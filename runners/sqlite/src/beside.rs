@@ -72,10 +72,10 @@ pub fn fill(client: &mut Client, new: &Path, import: &Import) -> Result<u64, Fai
 
 pub fn check(client: &Client) -> Result<()> {
     let is_file = client.opening.settings.database == Database::File;
-    ensure!(is_file, "only a database in a file can be built beside its place");
+    ensure!(is_file, "only a database in a file can be built in a new file");
     ensure!(
         client.opening.key.is_none(),
-        "a database that is encrypted is not built beside its place: the new one would not be"
+        "a database that is encrypted is not built in a new file, which would not be"
     );
     Ok(())
 }

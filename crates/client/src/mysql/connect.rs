@@ -62,10 +62,9 @@ fn attempt(api: &Arc<Api>, server: &Server, options: &Options, loads_data: bool)
         connection.connect(&address, &account)?;
     }
     options.check(&connection)?;
-    // The server's own choice of collation for it, which the library's may not be.
-    connection.rows("SET NAMES utf8mb4")?;
-    // Statements commit automatically, as in the other engines, unless a suite says otherwise.
-    connection.rows("SET SESSION autocommit = 1")?;
+    // The server's own choice of collation for it, which the library's may not be; and statements commit automatically, as in
+    // the other engines, unless a suite says otherwise. One round trip: clients that come and go take it each time.
+    connection.rows("SET NAMES utf8mb4, autocommit = 1")?;
     Ok(connection)
 }
 

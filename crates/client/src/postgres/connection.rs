@@ -147,7 +147,7 @@ impl Connection {
         match outcome {
             Err(_) if unsafe { (api.status)(self.conn) } != CONNECTION_OK => Err(self.trouble()),
             Err(error) => Err(error),
-            Ok(_) => bail!("there is more than one statement in it: give each an entry of its own"),
+            Ok(_) => bail!("there is more than one statement in it: give each a separate entry"),
         }
     }
 

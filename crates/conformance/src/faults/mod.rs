@@ -85,8 +85,8 @@ fn check_one(contender: &Contender) -> Result<()> {
     let label = &contender.label;
     ensure!(
         contender.engine.is_server(),
-        "--faults cuts the way to a server, and the engine of {label} is within the client's process: name a driver of PostgreSQL \
-         or MariaDB"
+        "--faults cuts the connection to a server of PostgreSQL's or MySQL's protocol, and {label} has none: name a driver of \
+         PostgreSQL or MariaDB"
     );
     ensure!(
         contender.url.is_none(),

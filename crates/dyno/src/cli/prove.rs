@@ -87,7 +87,7 @@ pub struct ProveArgs {
     /// Make SQLite's clients threads of one process too
     #[arg(long)]
     pub threads: bool,
-    /// The number of power cuts to draw; dyno also cuts after each flush, at most as often again. With 0, no devices
+    /// The number of power cuts at random moments; dyno also cuts after flushes, at most this many more. With 0, no devices
     /// fail either, because dyno compares their losses with those of cuts
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub cuts: usize,

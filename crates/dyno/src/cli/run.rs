@@ -124,8 +124,8 @@ pub struct RunArgs {
     /// suite states a size
     #[arg(long, value_name = "SIZE", value_parser = caches, help_heading = SIZE)]
     pub cache: Option<Caches>,
-    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB [default: no
-    /// limit]
+    /// Limit each runner to this much memory, the kernel's file cache included: 256MiB. This needs root, or a control
+    /// group of yours [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = SIZE)]
     pub memory: Option<u64>,
     /// After the measured trials, run three more that time each single operation of key-value tests
@@ -140,7 +140,7 @@ pub struct RunArgs {
     #[arg(long, help_heading = LONG)]
     pub round_trips: bool,
     /// After the measured trials, run up to six more that count within the timed sections: instructions and allocations
-    /// on a simulated processor (valgrind), some fifty times as slow; system calls, flushes and bytes (strace), of a
+    /// on a simulated processor (valgrind), some thirty to fifty times as slow; system calls, flushes and bytes (strace), of a
     /// private server too; page faults, context switches, the peak of the heap, and a server's CPU time
     #[arg(long, help_heading = LONG)]
     pub counts: bool,

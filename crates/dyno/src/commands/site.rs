@@ -76,7 +76,7 @@ pub fn execute(arguments: &SiteArgs) -> Result<Exit> {
 fn conclude(listed: &[SiteRun], left_out: usize, folder: &Path) -> Exit {
     let refused = listed.iter().filter(|run| !run.refused.is_empty()).count();
     for run in listed.iter().filter(|run| !run.refused.is_empty()) {
-        say(&format!("{} is refused: {}", run.name, run.refused.join("; ")));
+        say(&format!("{} is refused: {}", run.name, dyno_show::one_line(&run.refused.join("; "))));
     }
     let (count, out) = (listed.len() - refused, folder.display());
     let runs = if count == 1 { "1 run is".to_owned() } else { format!("{count} runs are") };

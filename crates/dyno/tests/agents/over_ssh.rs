@@ -10,7 +10,7 @@ use super::{LONG, SMALL, Served, assert_shared, run, start, wait_for_a_trial};
 use crate::common::{Place, Result, read_json, wait_for};
 
 /// Nothing of an agent may be left on a host.
-fn assert_gone(network: &Network, hosts: &[&str]) {
+pub fn assert_gone(network: &Network, hosts: &[&str]) {
     for host in hosts {
         wait_for("the processes of a host to be gone", 60, || network.processes(host).is_empty());
         let left: Vec<_> = fs::read_dir(network.scratch(host)).unwrap().flatten().collect();

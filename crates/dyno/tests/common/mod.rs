@@ -1,4 +1,4 @@
-//! A small vocabulary for tests that use dyno as people do: the command, in a folder of its own.
+//! A small vocabulary for tests that use dyno as people do: the command, in a separate folder.
 
 pub mod browser;
 pub mod drivers;
@@ -119,7 +119,7 @@ impl Place {
         self.memory.as_ref().map_or_else(|| self.path("data"), |memory| memory.path().to_owned())
     }
 
-    /// A fresh folder with a home of its own: dyno's suites and engines, and one more runner, a shell
+    /// A fresh folder with a separate home: dyno's suites and engines, and one more runner, a shell
     /// script that serves `fake/sh`.
     pub fn with_runner(script: &str) -> Place {
         let mut place = Place::new();
@@ -139,7 +139,7 @@ impl Place {
         place
     }
 
-    /// A fresh folder with a home of its own: dyno's suites, engines and runners, and one more engine, which is
+    /// A fresh folder with a separate home: dyno's suites, engines and runners, and one more engine, which is
     /// nothing but this file.
     pub fn with_engine(name: &str, text: &str) -> Place {
         let mut place = Place::new();
@@ -365,6 +365,11 @@ pub fn processes_with(text: &str) -> Vec<u32> {
         String::from_utf8_lossy(&line).contains(text)
     };
     pids.filter(|pid| *pid != std::process::id()).filter(names).collect()
+}
+
+/// The number of times that a test kills something at different moments, unless `DYNO_KILLS` sets another.
+pub fn kills(usual: u32) -> u32 {
+    std::env::var("DYNO_KILLS").map_or(usual, |kills| kills.parse().unwrap())
 }
 
 /// The shared memory that a PostgreSQL server would leave if it were killed.

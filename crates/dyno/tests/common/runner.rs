@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use dyno_protocol::{Event, Job, Sample};
 
-/// The program of this name, beside dyno's own.
+/// The program of this name, next to dyno's own.
 pub fn program(name: &str) -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_dyno")).with_file_name(name);
     assert!(program.is_file(), "{} is not built; `make test` builds it", program.display());

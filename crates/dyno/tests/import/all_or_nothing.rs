@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::servers::{Server, printed, program};
 use super::{import, names, query};
-use crate::common::{Place, Result, wait_for};
+use crate::common::{Place, Result, kills, wait_for};
 use crate::reliability::proxy::Fault;
 
 /// True if a process has a file open in the folder that has no name there.
@@ -34,7 +34,7 @@ fn a_killed_import_leaves_all_or_nothing() {
     let sure = "SELECT count(*), sum(id), sum(size), count(DISTINCT word) FROM t";
     let arguments = "import t.csv --into a.db --primary-key id --index word --on-error reject \
                      --types INTEGER,TEXT,INTEGER";
-    let kills = std::env::var("DYNO_KILLS").map_or(30, |kills| kills.parse().unwrap());
+    let kills = kills(30);
     let began = std::time::Instant::now();
     place.dyno(arguments).exits(3);
     let took = began.elapsed();

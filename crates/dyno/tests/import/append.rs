@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 
 use super::{import, query};
-use crate::common::Place;
+use crate::common::{Place, kills};
 
 /// Runs a program in Python on SQLite's side, `base` being the database, and gives what it prints.
 fn python(place: &Place, script: &str) -> String {
@@ -344,7 +344,7 @@ fn a_killed_import_into_a_table_leaves_all_or_nothing() {
     let began = Instant::now();
     place.dyno(arguments).exits(0).prints("wrote their pages");
     let took = began.elapsed();
-    let kills: u32 = std::env::var("DYNO_KILLS").map_or(20, |kills| kills.parse().unwrap());
+    let kills = kills(20);
     let (mut nothing, mut all) = (0, 0);
     for number in 0..kills {
         python(&place, make);

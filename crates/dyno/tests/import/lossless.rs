@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -282,4 +283,65 @@ fn a_header_that_comes_again_behind_a_mark_of_utf_8_is_no_row() {
     place.write("t.csv", "id,x\n0,a\n");
     import(&place, "t.csv --into a.db --types id:TEXT,x:TEXT").exits(0);
     import(&place, "cat.csv --into a.db --append --table t").exits(2).says("record 3 is the first one again");
+}
+
+/// Runs dyno with something on its standard input, of which the first byte comes earlier than the rest.
+fn import_late(place: &Place, arguments: &str, input: &[u8]) {
+    let mut command = place.command();
+    command.arg("import").args(arguments.split_whitespace());
+    let mut dyno =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = dyno.stdin.take().unwrap();
+    pipe.write_all(&input[..1]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    pipe.write_all(&input[1..]).unwrap();
+    drop(pipe);
+    Result::from(dyno.wait_with_output().unwrap()).without_panic().exits(0);
+}
+
+#[test]
+fn the_first_bytes_of_a_pipe_may_come_one_by_one() {
+    let place = Place::new();
+    let text = "\u{feff}id,n\n1,2\n";
+    import_late(&place, "- --table t --into a.db", text.as_bytes());
+    assert_eq!(query(&place.path("a.db"), "SELECT id, n FROM t"), json!([[1, 2]]));
+    let file = place.write("t.csv", text);
+    let packed = Command::new("gzip").args(["-c", &file]).output().unwrap();
+    assert!(packed.status.success());
+    import_late(&place, "- --table t --into b.db", &packed.stdout);
+    assert_eq!(query(&place.path("b.db"), "SELECT id, n FROM t"), json!([[1, 2]]));
+}
+
+#[test]
+fn a_later_file_that_is_no_text_is_refused() {
+    let place = Place::new();
+    place.write("a.csv", "id\n1\n");
+    fs::write(place.path("b.csv"), b"i\0d\0\n\0\x32\0\n\0").unwrap();
+    place.write("c.csv", "<!DOCTYPE html>\n<p>Not found\n");
+    let refused = |files: &str| import(&place, &format!("{files} --table t --into x.db")).exits(2);
+    refused("a.csv b.csv").says("UTF-16 without its mark");
+    refused("a.csv c.csv --no-header").says("c.csv is a page of HTML");
+    assert!(!place.path("x.db").exists());
+}
+
+#[test]
+fn a_long_first_line_of_json_is_read_whole() {
+    let place = Place::new();
+    let long = "a".repeat(1_100_000);
+    place.write("t.jsonl", &format!("{{\"id\":1,\"text\":\"{long}\"}}\n{{\"id\":2,\"text\":\"x\"}}\n"));
+    import(&place, "t.jsonl --into a.db").exits(0).prints("2 rows");
+    assert_eq!(query(&place.path("a.db"), "SELECT id, length(text) FROM t"), json!([[1, 1_100_000], [2, 1]]));
+}
+
+#[test]
+fn memory_limits_a_record_however_it_is_read() {
+    let place = Place::new();
+    let long = "a".repeat(2 << 20);
+    place.write("t.csv", &format!("id,text\n1,b\n2,{long}\n"));
+    place.write("t.jsonl", &format!("{{\"id\":1}}\n{{\"id\":2,\"text\":\"{long}\"}}\n"));
+    for file in ["t.csv", "t.csv --comment #", "t.jsonl"] {
+        let result = import(&place, &format!("{file} --memory 1MiB --table t --into a.db")).exits(2);
+        result.says("the record that begins here is longer than 1 MiB; more --memory holds longer ones");
+    }
+    import(&place, "t.csv --comment # --into a.db").exits(0);
 }

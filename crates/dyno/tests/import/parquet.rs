@@ -51,6 +51,36 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
     assert!(!place.path("c.db").exists());
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn texts_and_numbers_of_a_parquet_file_stay_what_they_are_in_a_column_without_a_type() {
+    let place = Place::new();
+    fs::write(place.path("people.parquet"), PARQUET).unwrap();
+    query(&place.path("a.db"), "CREATE TABLE t(id, name, size, ok, day, price)");
+    import(&place, "people.parquet --into a.db --table t --append").exits(0);
+    assert_eq!(
+        query(&place.path("a.db"), "SELECT typeof(id), typeof(name), length(name), typeof(size) FROM t"),
+        json!([["integer", "text", 3, "real"], ["integer", "text", 8, "null"], ["null", "text", 0, "real"],])
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn one_parquet_file_is_loaded_at_a_time() {
+    let place = Place::new();
+    for name in ["people.parquet", "more.parquet"] {
+        fs::write(place.path(name), PARQUET).unwrap();
+    }
+    place.write("people.csv", "id,name,size,ok,day,price\n1,Ann,1.5,1,2024-01-31,12.30\n");
+    for files in ["people.parquet more.parquet", "*.parquet", "people.parquet people.csv"] {
+        let result = import(&place, &format!("{files} --table t --into a.db")).exits(2);
+        result.says("is a Parquet file, of which dyno loads one at a time: load the others with --append");
+    }
+    let mixed = import(&place, "people.csv people.parquet --table t --into a.db --header").exits(2);
+    mixed.says("people.parquet is a Parquet file, and people.csv is not");
+    assert!(!place.path("a.db").exists());
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_parquet_file_is_refused_with_how_to_get_a_dyno_that_reads_it() {

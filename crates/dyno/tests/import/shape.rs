@@ -20,6 +20,9 @@ fn a_header_or_a_delimiter_that_is_not_clear_is_asked_for() {
     place.write("days.csv", "2024-01-01,offline\n2024-01-02,5\n2024-01-03,7\n");
     place.write("year.csv", "country,2019\nDE,5\nFR,7\n");
     place.write("steps.csv", "region,1,2,3\na,5,6,7\n");
+    // As pandas writes an index without a name.
+    place.write("index.csv", ",0,1,2\n0,5,6,7\n1,8,9,10\n");
+    place.write("unnamed.csv", ",2019\nDE,5\nFR,7\n");
     place.write("form.csv", "What is your name?,City\nAnn,Bonn\n");
     place.write("ragged.csv", "id;name\n1;a\n2;b;c\n3;d;e;f\n4;g;h;i;j\n");
     let before = names(&place);
@@ -32,6 +35,8 @@ fn a_header_or_a_delimiter_that_is_not_clear_is_asked_for() {
         ("days.csv", "a field that reads like those below it. Say --header"),
         ("year.csv", "numbers that may be names of columns"),
         ("steps.csv", "numbers that may be names of columns"),
+        ("index.csv", "numbers that may be names of columns"),
+        ("unnamed.csv", "numbers that may be names of columns"),
         ("form.csv", "neither names as most columns have them nor values. Say --header"),
         ("ragged.csv", "';' stands in 100 % of the first records"),
     ] {

@@ -123,3 +123,14 @@ fn a_column_that_is_empty_in_the_beginning_gets_the_type_of_what_comes_later() {
         .prints("1 row into table d");
     import(&place, "d.csv --into e.db --header --memory 16MiB").exits(2).says("more --memory looks at more");
 }
+
+#[test]
+fn a_number_that_the_end_of_the_beginning_cuts_is_no_text() {
+    let place = Place::new();
+    // The first MiB ends behind the sign of a number.
+    let text = String::from("id,x\n") + &"1,-0.12\n".repeat(140_000);
+    assert_eq!(&text[(1 << 20) - 3..1 << 20], "1,-");
+    place.write("t.csv", &text);
+    import(&place, "t.csv --into a.db").exits(0).prints("(id INTEGER, x REAL)");
+    assert_eq!(query(&place.path("a.db"), "SELECT DISTINCT typeof(x) FROM t"), json!([["real"]]));
+}

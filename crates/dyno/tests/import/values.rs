@@ -161,7 +161,7 @@ fn the_programs_that_explain_load_the_same_table() {
     assert_eq!(table("c.db"), wanted, "Python");
     fs::remove_file(place.path("c.db")).unwrap();
 
-    // The bundled SQLite lies with its header beside dyno.
+    // The bundled SQLite lies with its header next to dyno.
     let programs = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap();
     place.write("load.c", &program("C"));
     let library = programs.join("libdyno_sqlite3.so");

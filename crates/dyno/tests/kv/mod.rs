@@ -151,7 +151,7 @@ impl Script {
         self
     }
 
-    /// Only so many operations are timed.
+    /// The number of operations that are timed.
     pub fn timing(mut self, operations: u64) -> Script {
         self.commits.timed = Some(operations);
         self

@@ -7,7 +7,7 @@ use rand::rngs::ChaCha8Rng;
 
 use super::pages::{Page, Scatter};
 
-/// A run of a contender beside an equal copy, which lasted so long that a run of 10 s has a third of its blocks and one
+/// A run of a contender next to an equal copy, which lasted so long that a run of 10 s has a third of its blocks and one
 /// of 30 and of 60 s have as many and twice as many.
 fn calibrated(page: Page, rng: &mut ChaCha8Rng) -> Run {
     let mut run = page.run(rng, |_, _, _| 1.0);

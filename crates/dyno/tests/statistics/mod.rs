@@ -55,7 +55,7 @@ impl Noise {
             }
     }
 
-    /// The true median, from so many samples that its error is a hundredth of any interval here.
+    /// The true median, from enough samples for an error of a hundredth of any interval here.
     fn true_median(self) -> f64 {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         median(&std::iter::repeat_with(|| self.sample(&mut rng)).take(400_001).collect::<Vec<_>>()).unwrap()

@@ -204,7 +204,7 @@ fn a_price_is_said_where_it_is_shown() {
     );
 }
 
-/// A price that is not shown has the mark of one that the trials do not show, beside that of unequal safety.
+/// A price that is not shown has the mark of one that the trials do not show, next to that of unequal safety.
 #[test]
 fn a_mean_of_an_unequal_contender_that_shows_nothing_is_marked() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);

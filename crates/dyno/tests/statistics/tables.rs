@@ -7,7 +7,7 @@ use rand::rngs::ChaCha8Rng;
 use super::Noise::{self, Bimodal, EvenlyBimodal, HeavyTailed, Lognormal, Normal};
 use super::{margin, rate};
 
-/// Fifteen tests of several contenders beside one, of which `planted` are slower by a share; and of each contender the
+/// Fifteen tests of several contenders next to one, of which `planted` are slower by a share; and of each contender the
 /// mean over its tests, with as much of the error as all of its tests together.
 fn comparisons(
     rng: &mut ChaCha8Rng,

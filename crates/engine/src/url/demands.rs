@@ -43,7 +43,7 @@ const POSTGRES: Demands = Demands {
     mode: "sslmode",
     modes: &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"],
     encrypts_from: 3,
-    // As in libpq, which verifies an authority that is named and there.
+    // As in libpq: where an authority is named, `require` is `verify-ca`.
     verifies_from: 3,
     trusts: 4,
     // As in libpq.
@@ -164,6 +164,8 @@ impl Demands {
         {
             return Err(UrlError::Weak(self.mode, "verify-full"));
         }
+        // libpq verifies an authority that is named in every mode that encrypts, and some drivers in later ones only.
+        let mode = mode.map(|mode| if has(self.trust) { mode.max(self.trusts) } else { mode });
         if let Some(mode) = mode {
             if socket && mode >= self.encrypts_from && self.mode == POSTGRES.mode {
                 return Err(UrlError::Socket);

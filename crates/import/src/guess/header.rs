@@ -46,7 +46,8 @@ struct Votes {
     alike: usize,
     /// Words that read like all below them: `DE` above `FR`.
     codes: usize,
-    /// True if a word above texts is followed by numbers that may be names: a year, or some that count on.
+    /// True if a word above texts, or an empty field above values, is followed by numbers that may be names: a year, or
+    /// some that count on.
     numbered: bool,
 }
 
@@ -67,9 +68,9 @@ pub fn header(records: &[Vec<Vec<u8>>]) -> Guess<bool> {
             Some(question) => Err(question),
         },
         (true, true) => Err(either("it has words and numbers above columns of numbers")),
-        (false, true) if votes.numbered => {
-            Err(either("it has a word above texts, and numbers that may be names of columns, as years may"))
-        }
+        (false, true) if votes.numbered => Err(either(
+            "it has a word above texts, or nothing above values, and numbers that may be names of columns, as years may",
+        )),
         (false, true) => Ok(Choice::new(false, "the first record holds numbers as those below it do")),
         (false, false) if votes.years > 0 => {
             Err(either("it has numbers that may be years, as names of columns"))
@@ -110,9 +111,14 @@ fn votes(first: &[Vec<u8>], rest: &[&Vec<Vec<u8>>]) -> Votes {
     }
     let begins_with_word = first.first().is_some_and(|name| is_name(name))
         && kinds.first().is_some_and(|kind| !kind.empty_is_null());
-    votes.numbered = begins_with_word
+    // As pandas writes an index: its column has no name, and a value in each row.
+    let begins_unnamed = first.first().is_some_and(Vec::is_empty)
+        && !rest.is_empty()
+        && rest.iter().all(|record| record.first().is_some_and(|field| !field.is_empty()));
+    let is_count = begins_unnamed && numbers.iter().copied().eq(0..numbers.len() as i64);
+    votes.numbered = (begins_with_word || begins_unnamed)
         && numbers.len() == votes.numbers
-        && (numbers.len() == 1 && votes.years == 1 || counts_on(&numbers));
+        && (numbers.len() == 1 && votes.years == 1 || counts_on(&numbers) || is_count);
     // A lone year among numbers of another kind is a number.
     if votes.years < 2 {
         votes.years = 0;

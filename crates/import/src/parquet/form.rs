@@ -27,8 +27,13 @@ pub enum Form {
     Date,
     /// Ticks since midnight, this many a second.
     Time(i64),
-    /// Ticks since 1970, this many a second.
-    Timestamp(i64),
+    /// Ticks since 1970, this many a second: in UTC, or by a calendar and clock of no zone.
+    Timestamp {
+        /// Ticks of a second.
+        ticks: i64,
+        /// True if it is a moment in UTC.
+        is_utc: bool,
+    },
     /// The same in the twelve bytes of older programs.
     Legacy,
     /// Whole numbers with a point before the last digits.
@@ -64,11 +69,17 @@ impl Form {
             }
             (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) if is_whole => Form::Date,
             (Some(LogicalType::Time(time)), _) if is_whole => Form::Time(ticks(time.unit)),
-            (Some(LogicalType::Timestamp(time)), _) if is_whole => Form::Timestamp(ticks(time.unit)),
+            (Some(LogicalType::Timestamp(time)), _) if is_whole => {
+                Form::Timestamp { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c }
+            }
             (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time(1_000),
             (_, ConvertedType::TIME_MICROS) if is_whole => Form::Time(1_000_000),
-            (_, ConvertedType::TIMESTAMP_MILLIS) if is_whole => Form::Timestamp(1_000),
-            (_, ConvertedType::TIMESTAMP_MICROS) if is_whole => Form::Timestamp(1_000_000),
+            (_, ConvertedType::TIMESTAMP_MILLIS) if is_whole => {
+                Form::Timestamp { ticks: 1_000, is_utc: true }
+            }
+            (_, ConvertedType::TIMESTAMP_MICROS) if is_whole => {
+                Form::Timestamp { ticks: 1_000_000, is_utc: true }
+            }
             (Some(LogicalType::Integer(integer)), _) if is_whole && !integer.is_signed => Form::Unsigned,
             (
                 _,
@@ -114,7 +125,7 @@ impl Form {
                 let (hour, minute) = (second / 3_600, second / 60 % 60);
                 write!(to, "{hour:02}:{minute:02}:{:02}.{:0digits$}", second % 60, number % ticks)
             }
-            Form::Timestamp(ticks) => put_timestamp(number, ticks, to),
+            Form::Timestamp { ticks, is_utc } => put_timestamp(number, ticks, is_utc, to),
             Form::Decimal { precision, scale } => {
                 write!(to, "{}", Field::Decimal(Decimal::from_i64(number, precision, scale)))
             }
@@ -153,15 +164,16 @@ pub fn put_legacy(value: &Int96, to: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
-fn put_timestamp(number: i64, ticks: i64, to: &mut Vec<u8>) -> io::Result<()> {
+fn put_timestamp(number: i64, ticks: i64, is_utc: bool, to: &mut Vec<u8>) -> io::Result<()> {
     let (second, rest) = (number.div_euclid(ticks), number.rem_euclid(ticks));
     let format = match digits(ticks) {
-        3 => "%Y-%m-%d %H:%M:%S%.3f %:z",
-        6 => "%Y-%m-%d %H:%M:%S%.6f %:z",
-        _ => "%Y-%m-%d %H:%M:%S%.9f %:z",
+        3 => "%Y-%m-%d %H:%M:%S%.3f",
+        6 => "%Y-%m-%d %H:%M:%S%.6f",
+        _ => "%Y-%m-%d %H:%M:%S%.9f",
     };
+    let zone = if is_utc { " +00:00" } else { "" };
     match DateTime::from_timestamp(second, (rest * (1_000_000_000 / ticks)) as u32) {
-        Some(time) => write!(to, "{}", time.format(format)),
+        Some(time) => write!(to, "{}{zone}", time.format(format)),
         None => write!(to, "{number}"),
     }
 }
@@ -210,8 +222,10 @@ mod tests {
 
     #[test]
     fn times_have_the_digits_that_they_are_stored_with() {
-        assert_eq!(whole(Form::Timestamp(1_000), -1), "1969-12-31 23:59:59.999 +00:00");
-        assert_eq!(whole(Form::Timestamp(1_000_000_000), 1), "1970-01-01 00:00:00.000000001 +00:00");
+        let timestamp = |ticks, is_utc| Form::Timestamp { ticks, is_utc };
+        assert_eq!(whole(timestamp(1_000, true), -1), "1969-12-31 23:59:59.999 +00:00");
+        assert_eq!(whole(timestamp(1_000_000_000, true), 1), "1970-01-01 00:00:00.000000001 +00:00");
+        assert_eq!(whole(timestamp(1_000_000, false), 1), "1970-01-01 00:00:00.000001");
         assert_eq!(whole(Form::Time(1_000_000), 86_399_000_001), "23:59:59.000001");
         assert_eq!(whole(Form::Date, -719_468), "0000-03-01");
         let mut text = Vec::new();
@@ -223,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_no_calendar_has_stays_a_number() {
-        assert_eq!(whole(Form::Timestamp(1_000), i64::MAX), i64::MAX.to_string());
+        assert_eq!(whole(Form::Timestamp { ticks: 1_000, is_utc: true }, i64::MAX), i64::MAX.to_string());
         assert_eq!(whole(Form::Date, i64::from(i32::MAX)), i32::MAX.to_string());
         assert_eq!(whole(Form::Time(1_000), -1), "-1");
     }

@@ -22,6 +22,8 @@ pub struct Rows {
     row: u64,
     /// True for each field of the last record that is NULL.
     nulls: Vec<bool>,
+    /// True for each field that is a text, whatever it holds.
+    strings: Vec<bool>,
     file: Arc<File>,
     read: Arc<AtomicU64>,
     text: Vec<u8>,
@@ -37,6 +39,7 @@ impl Rows {
             left: 0,
             row: 1,
             nulls: Vec::new(),
+            strings: Vec::new(),
             file,
             read,
             text: Vec::new(),
@@ -47,6 +50,11 @@ impl Rows {
     /// True for each field of the last record that is NULL.
     pub fn nulls(&self) -> &[bool] {
         &self.nulls
+    }
+
+    /// True for each field of the last record that is a text, whatever it holds.
+    pub fn strings(&self) -> &[bool] {
+        &self.strings
     }
 
     /// As for text; the line is the row.
@@ -68,11 +76,13 @@ impl Rows {
             }
         }
         self.nulls.clear();
+        self.strings.clear();
         self.text.clear();
         ends.clear();
         for column in &mut self.reader.columns {
             let given = column.next(&mut self.printed)?;
             self.nulls.push(given == ParquetValue::Null);
+            self.strings.push(matches!(given, ParquetValue::Text(_)));
             given.put(&mut self.text)?;
             ends.push(self.text.len());
         }

@@ -21,6 +21,9 @@ use crate::value::Kind;
 /// The factor by which more is looked at of a file whose first record is not in its beginning.
 const MORE: u64 = 16;
 
+/// The bytes that are looked at of later files, to see that they are text.
+const LATER_SAMPLE: u64 = 4096;
+
 /// The first file as far as its beginning shows it.
 pub(super) struct Beginning {
     /// The files as they were before anything of them was read.
@@ -49,9 +52,14 @@ impl Beginning {
     pub fn of(request: &Request) -> Result<Beginning> {
         let (mut size, most) = (request.source.sample_size(), longest(request.memory) as u64);
         loop {
+            let can_grow = request.source.is_repeatable() && size < most;
+            if can_grow && request.delimiter.is_none() && json::is_cut(&sampled(request, size)?) {
+                size = (size * MORE).min(most);
+                continue;
+            }
             let beginning = Beginning::of_beginning(request, size)?;
             let is_enough = !beginning.records.is_empty() || beginning.opened.whole;
-            if is_enough || !request.source.is_repeatable() || size >= most {
+            if is_enough || !can_grow {
                 return Ok(beginning);
             }
             size = (size * MORE).min(most);
@@ -61,7 +69,7 @@ impl Beginning {
     fn of_beginning(request: &Request, size: u64) -> Result<Beginning> {
         let name = request.source.name();
         let stamps = request.sources().map(Source::stamp).collect();
-        let opened = request.source.open_sampled(request.encoding, size, Arc::default(), Arc::default())?;
+        let opened = sampled(request, size)?;
         let (sample, whole) = (&opened.sample, opened.whole);
         let is_json = request.delimiter.is_none() && json::is_lines(sample);
         if request.delimiter.is_none() && !is_json {
@@ -76,6 +84,12 @@ impl Beginning {
         let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
         if is_json || stated.is_some() {
             check_options(request, if is_json { "JSON Lines" } else { "Parquet" }).input()?;
+        }
+        if stated.is_some() && !request.more.is_empty() {
+            return Err(anyhow!(
+                "{name} is a Parquet file, of which dyno loads one at a time: load the others with --append"
+            ))
+            .input();
         }
         // An end of line has no other role.
         let known = request.delimiter.or(written).unwrap_or(b'\n');
@@ -143,6 +157,36 @@ impl Beginning {
     }
 }
 
+/// The first file with this many bytes of its beginning.
+fn sampled(request: &Request, size: u64) -> Result<Opened> {
+    request.source.open_sampled(request.encoding, size, Arc::default(), Arc::default())
+}
+
+/// Refuses later files that are not as the first one, of text with delimiters.
+///
+/// # Errors
+/// One is no such text, or cannot be read.
+pub(super) fn check_later_texts(request: &Request) -> Result<()> {
+    for source in request.more.iter().filter(|source| source.is_repeatable()) {
+        let opened = source.open_sampled(request.encoding, LATER_SAMPLE, Arc::default(), Arc::default())?;
+        let (sample, name) = (&opened.sample, source.name());
+        if request.delimiter.is_none() {
+            check_text(sample, &name).input()?;
+        }
+        if is_parquet(sample) {
+            return Err(anyhow!(
+                "{name} is a Parquet file, and {} is not: load it with --append",
+                request.source.name()
+            ))
+            .input();
+        }
+        if request.encoding.is_none() {
+            check_zeros(sample, &name).input()?;
+        }
+    }
+    Ok(())
+}
+
 /// A question on a file, as an error.
 fn asked(source: &Source, question: &str) -> anyhow::Error {
     BadInput(anyhow!("{}: {question}", source.name())).into()
@@ -171,7 +215,8 @@ fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>>
             true => Box::new(sample.read()),
             false => source.open(request.encoding)?.text,
         };
-        let found = json::Lines::new(text, source.name(), &[]).all_keys()?;
+        let lines = json::Lines::new(text, source.name(), &[], longest(request.memory));
+        let found = lines.all_keys()?;
         keys.extend(found.into_iter().filter(|key| known.insert(key.clone())));
     }
     Ok(keys.into_iter().map(String::into_bytes).collect())

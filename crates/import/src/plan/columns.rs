@@ -1,7 +1,10 @@
 //! The columns: their names in the file, the columns of an existing table, the user's wishes, and the types that the
 //! values fit.
 
+use std::io::Read;
+
 use anyhow::{Context, Result, bail, ensure};
+use memchr::memchr2_iter;
 
 use super::Plan;
 use super::beginning::Beginning;
@@ -178,7 +181,12 @@ impl Plan {
 
     /// The types that the file's beginning shows for its columns.
     fn inferred(&self, columns: usize, sample: &Sample, whole: bool) -> Result<Inference> {
-        match self.survey(Box::new(sample.read()), &[], columns) {
+        // The sample may end within a value, which would be another one.
+        let end = match whole {
+            true => sample.len(),
+            false => memchr2_iter(b'\n', b'\r', sample).next_back().map_or(0, |end| end + 1),
+        };
+        match self.survey(Box::new(sample.read().take(end as u64)), &[], columns) {
             Ok(seen) => Ok(seen),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
             Err((seen, _)) if !whole => Ok(seen),

@@ -23,6 +23,7 @@ use crate::input::Format;
 use crate::request::{IfExists, OnConflict, Request};
 use crate::shape::Shape;
 use crate::source::{Opened, Packing, Stamp};
+use crate::syntax::longest;
 use crate::table::{Column, Merge, Table, list, named_column};
 use crate::target::{Existing, Target};
 use crate::value::Kind;
@@ -75,6 +76,9 @@ impl Plan {
     pub fn make(request: Request, mut target: Box<dyn Target>) -> Result<Plan> {
         check_names_of_files(&request).input()?;
         let beginning = Beginning::of(&request)?;
+        if beginning.is_delimited() {
+            beginning::check_later_texts(&request)?;
+        }
         let name = request.table.clone().or_else(|| request.source.stem());
         let unnamed = || format!("{} gives the table no name: say --table NAME", request.source.name());
         let name = name.with_context(unnamed).input()?;
@@ -108,6 +112,7 @@ impl Plan {
             has_header: header.value,
             encoding: request.encoding,
             is_json: beginning.is_json,
+            longest: longest(request.memory),
             names: Vec::new(),
             keys: Vec::new(),
             is_delimited: beginning.is_delimited(),

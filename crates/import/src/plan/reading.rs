@@ -89,7 +89,7 @@ impl Plan {
     pub(super) fn records(&self, mut text: Box<dyn BufRead + Send>) -> Result<Records> {
         let name = self.request.source.name();
         let skip = lines_before(&mut text, self.format.skip, &name)?;
-        let mut records = Records::new(text, self.format.syntax, name);
+        let mut records = Records::new(text, self.format.syntax, name).limited_to(self.format.longest);
         records.skip(skip)?;
         if self.header.value {
             records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;

@@ -22,6 +22,7 @@ pub struct Records {
     syntax: Syntax,
     name: String,
     line: u64,
+    longest: usize,
     has_ended: bool,
 }
 
@@ -51,7 +52,13 @@ impl Records {
         name: String,
         line: u64,
     ) -> Records {
-        Records { text, syntax: syntax.into(), name, line, has_ended: false }
+        Records { text, syntax: syntax.into(), name, line, longest: LONGEST, has_ended: false }
+    }
+
+    /// The same where no record may be longer than this, in bytes.
+    #[must_use]
+    pub fn limited_to(self, longest: usize) -> Records {
+        Records { longest, ..self }
     }
 
     /// The rest of the text, and the line on which it begins.
@@ -111,8 +118,8 @@ impl Records {
             let (read, is_whole) = reading.take(input);
             self.text.consume(read);
             self.line = reading.line;
-            if reading.record.length > LONGEST {
-                return too_long(reading.record.line, &self.name, LONGEST).input();
+            if reading.record.length > self.longest {
+                return too_long(reading.record.line, &self.name, self.longest).input();
             }
             if reading.record.fields > MOST_FIELDS {
                 return too_many_fields(reading.record.line, &self.name).input();

@@ -102,7 +102,7 @@ impl Sqlite {
         }
         seal()?;
         let unsynced = fresh.finish(sync)?;
-        let place = "built beside its place";
+        let place = "built in the same folder";
         Ok(match (sync, unsynced) {
             (true, Some(error)) => Reached {
                 safety: Safety::ProcessCrash,

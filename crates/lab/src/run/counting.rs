@@ -34,7 +34,7 @@ const COUNTER: &str = "DYNO_COUNTS";
 const PROCESSOR: &str = "DYNO_COUNTS_PROCESSOR";
 /// The name of the copy of a contender's library, in the folder of the counter's files.
 const COPY: &str = "build.so";
-/// The library that counts the bytes of the heap, beside dyno's own program.
+/// The library that counts the bytes of the heap, next to dyno's own program.
 const HEAP: &str = "libdyno_heap.so";
 
 /// The events of a section, by name.

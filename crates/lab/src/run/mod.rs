@@ -39,7 +39,7 @@ pub use counting::Counter;
 pub use kept_databases::{KeptDatabases, Place};
 pub use stop::{Stop, USEFUL_TRIALS};
 
-/// Trials of each contender in which every operation is timed by itself.
+/// Trials of each contender in which every operation is timed separately.
 const LATENCY_TRIALS: u32 = 3;
 /// The longest time that a record may be unsaved while trials end.
 const UNSAVED: Duration = Duration::from_secs(10);
@@ -167,8 +167,13 @@ impl Runner<'_> {
         for block in u32::from(!run.schedule.warm_up).. {
             let block_began = Instant::now();
             self.observer.block_begins(block, run);
-            let step = self.block(run, &mut state, block)?;
+            let step = self.block(run, &mut state, block);
             run.elapsed_ns = nanoseconds(state.began.elapsed());
+            if step.is_err() {
+                run.ended = Ended::Failed;
+                self.save(run);
+            }
+            let step = step?;
             if let TrialStep::Stopped = step {
                 run.ended = Ended::Interrupted;
                 break;
@@ -232,7 +237,7 @@ impl Runner<'_> {
         Ok(TrialStep::Done)
     }
 
-    /// After the measured blocks, the trials in which every operation is timed by itself.
+    /// After the measured blocks, the trials in which every operation is timed separately.
     fn latencies(&mut self, run: &mut Run, state: &mut State) -> Result<TrialStep> {
         let trials = if run.schedule.latency { LATENCY_TRIALS } else { 0 };
         self.extra(run, state, trials, |state, block| state.when(block, true))

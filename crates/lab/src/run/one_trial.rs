@@ -1,4 +1,4 @@
-//! A trial by itself: its contender's server reached, its folder made and removed.
+//! A single trial: its contender's server reached, its folder made and removed.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ use crate::placement;
 use crate::trial::{Outcome, Report, Trial, TrialOptions};
 
 impl Runner<'_> {
-    /// Runs one trial by itself and adds it to the record.
+    /// Runs a single trial and adds it to the record.
     pub(super) fn trial(
         &mut self,
         run: &mut Run,

@@ -75,7 +75,13 @@ impl<'a> Installable<'a> {
         let new = work.path().join("new");
         fs::create_dir(&new)?;
         programs
-            .run(Command::new("tar").arg("-xJf").arg(&package).arg("-C").arg(&new))
+            .run(
+                Command::new("tar")
+                    .args(["--no-same-owner", "--no-same-permissions", "-xJf"])
+                    .arg(&package)
+                    .arg("-C")
+                    .arg(&new),
+            )
             .with_context(|| format!("cannot unpack the package, which takes {}", xz()))?;
         // Before it gets its name, it has shown that it runs here.
         Installation::find(self.engine, &Build::Path(new.clone()))?;

@@ -8,12 +8,13 @@ mod again;
 mod starting;
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use dyno_engine::{ClusterStart, ScratchServer, ServerEngine, Start};
 use dyno_launch::{Guard, Interrupts, stopped_descendants};
 use dyno_protocol::{Secret, Server, Setting};
@@ -39,10 +40,11 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time that the end of a server may take to show after its clients have lost it.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A server still runs and does not accept connections, although its time is over: perhaps the machine is slow.
+/// A server does not accept connections for a reason that may be the machine's: its time is over and it still runs, or it
+/// was killed, as the system does where memory is short.
 #[derive(Debug, thiserror::Error)]
-#[error("it was not ready within {0} s; {1}")]
-pub struct NotReady(u64, String);
+#[error("{0}")]
+pub struct NotReady(String);
 
 /// A running server. Dropped, it is stopped and its folders are removed.
 #[derive(Debug)]
@@ -252,6 +254,11 @@ impl PrivateServer {
         }
     }
 
+    /// True if its main process has ended by SIGKILL, which dyno did not send.
+    pub fn was_killed(&mut self) -> bool {
+        self.ended().is_some_and(|status| status.signal() == Some(Signal::SIGKILL as i32))
+    }
+
     fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -263,7 +270,9 @@ impl PrivateServer {
         let deadline = Instant::now() + START_TIMEOUT;
         loop {
             if let Some(status) = self.ended() {
-                bail!("it {}; {}", describe(status), self.log_end());
+                let how = format!("it {}; {}", describe(status), self.log_end());
+                // The system's, as where memory is short: it says nothing of the data.
+                return Err(if self.was_killed() { NotReady(how).into() } else { anyhow!(how) });
             }
             if protocol::is_ready(self.engine.speaks, &self.folders) && self.has_joined() {
                 self.note_segments();
@@ -271,7 +280,9 @@ impl PrivateServer {
             }
             self.interrupts.check()?;
             if Instant::now() > deadline {
-                return Err(NotReady(START_TIMEOUT.as_secs(), self.log_end()).into());
+                let seconds = START_TIMEOUT.as_secs();
+                let how = format!("it was not ready within {seconds} s; {}", self.log_end());
+                return Err(NotReady(how).into());
             }
             thread::sleep(Duration::from_millis(5));
         }

@@ -134,7 +134,7 @@ fn check(server: &Server, place: &ServerPlace) -> Result<()> {
     ensure!(
         !compares || matches!(place, ServerPlace::Socket(_)),
         "dyno's proxy leads clients through a port of 127.0.0.1, and the URL asks them to compare the host's name with the server's \
-         certificate; verify-ca (VERIFY_CA of MySQL) checks the certificate without the name"
+         certificate; verify-ca checks the certificate without the name, as VERIFY_CA of MySQL does with most drivers"
     );
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use dyno_protocol::{Job, Pairs, Work};
+use dyno_protocol::{Job, Pairs, Server, Work};
 
 /// The beginning of what stands in a job for a file that was sent; its SHA-256 follows.
 pub const SENT: &str = "dyno-file:";
@@ -14,7 +14,9 @@ pub const SENT: &str = "dyno-file:";
 /// # Errors
 /// Those of `replace`.
 pub fn visit_files(job: &mut Job, replace: &mut dyn FnMut(&Path) -> Result<PathBuf>) -> Result<()> {
-    for option in job.server.iter_mut().flat_map(|server| server.options.values_mut()) {
+    let options = job.server.iter_mut().flat_map(|server| &mut server.options);
+    for (_, option) in options.filter(|(name, _)| Server::FILES.contains(&name.as_str())) {
+        // Else it is a word for what the system has, such as its authorities.
         if option.starts_with('/') || option.starts_with(SENT) {
             *option = replace(Path::new(option))?.to_string_lossy().into_owned();
         }

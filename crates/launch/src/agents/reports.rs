@@ -60,6 +60,9 @@ fn end_of_part(text: &str) -> usize {
 #[derive(Debug, Default)]
 pub struct ReportReader(HashMap<String, Heard>);
 
+/// The longest report in parts, in bytes: more is no report of an agent.
+const LONGEST_REPORT: usize = 256 << 20;
+
 /// The lines of an agent until now.
 #[derive(Debug, Default)]
 struct Heard {
@@ -81,6 +84,10 @@ impl ReportReader {
         heard.lines = number + 1;
         let report = match report {
             _ if !is_next => Err(LineLost),
+            AgentReport::Part { json, .. } if heard.parts.len() + json.len() > LONGEST_REPORT => {
+                heard.parts = String::new();
+                Err(LineLost)
+            }
             AgentReport::Part { json, last } => {
                 heard.parts.push_str(&json);
                 match last {

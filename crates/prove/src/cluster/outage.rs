@@ -36,10 +36,14 @@ impl OutageCourse {
         }
     }
 
-    /// Clients cannot know of an answer that came after the cut at `cut`: the commit may have been later than that.
+    /// Clients cannot know of an answer that came after the cut at `cut`: the commit may have been later than that. It may be
+    /// read late, even after the power came back, but not have been asked for then.
     pub fn doubt(&self, cut: Duration, attempts: &mut [ClientAttempt]) {
         for attempt in attempts {
-            if attempt.knowledge == Knowledge::Acknowledged && attempt.at > cut && attempt.at <= self.ended {
+            if attempt.knowledge == Knowledge::Acknowledged
+                && attempt.at > cut
+                && attempt.sent <= self.back[0]
+            {
                 attempt.knowledge = Knowledge::Unknown;
             }
         }
@@ -80,23 +84,30 @@ mod tests {
             back: [Duration::from_millis(40); 2],
             began: 0,
         };
-        let attempt = |at, knowledge| ClientAttempt {
+        let attempt = |sent, at, knowledge| ClientAttempt {
             commit: 1,
             node: 0,
-            sent: Duration::ZERO,
+            sent: Duration::from_millis(sent),
             at: Duration::from_millis(at),
             knowledge,
         };
         let mut attempts = [
-            attempt(20, Knowledge::Acknowledged),
-            attempt(25, Knowledge::Acknowledged),
-            attempt(25, Knowledge::Failed),
-            attempt(50, Knowledge::Acknowledged),
+            attempt(0, 20, Knowledge::Acknowledged),
+            attempt(0, 25, Knowledge::Acknowledged),
+            attempt(0, 41, Knowledge::Acknowledged),
+            attempt(0, 25, Knowledge::Failed),
+            attempt(45, 50, Knowledge::Acknowledged),
         ];
         course.doubt(Duration::from_millis(20), &mut attempts);
         assert_eq!(
             attempts.map(|attempt| attempt.knowledge),
-            [Knowledge::Acknowledged, Knowledge::Unknown, Knowledge::Failed, Knowledge::Acknowledged]
+            [
+                Knowledge::Acknowledged,
+                Knowledge::Unknown,
+                Knowledge::Unknown,
+                Knowledge::Failed,
+                Knowledge::Acknowledged
+            ]
         );
     }
 }

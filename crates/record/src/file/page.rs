@@ -42,10 +42,13 @@ pub fn packed_runs(page: &str) -> Result<Vec<PackedRun>> {
     let mut parts = page.split(BEFORE);
     let mut before = parts.next().unwrap_or_default();
     let mut runs = Vec::new();
+    let mut room = MOST;
     for part in parts {
         let name = attribute(before, NAME).context("a run that is packed in this page has no name")?;
         let margin = attribute(before, MARGIN).and_then(|margin| margin.parse().ok());
-        runs.push(PackedRun { name: unescaped(name), margin, text: unpacked(part)? });
+        let text = unpacked(part, room)?;
+        room -= text.len() as u64;
+        runs.push(PackedRun { name: unescaped(name), margin, text });
         before = part;
     }
     Ok(runs)
@@ -70,18 +73,18 @@ fn unescaped(text: &str) -> String {
 /// There is none, or it cannot be unpacked.
 pub(super) fn packed_run(page: &str) -> Result<String> {
     let (_, rest) = page.rsplit_once(BEFORE).context("no run is packed in this page")?;
-    unpacked(rest)
+    unpacked(rest, MOST)
 }
 
-/// The text of a packed run at which `rest` begins.
-fn unpacked(rest: &str) -> Result<String> {
+/// The text of a packed run at which `rest` begins, of at most `most` bytes.
+fn unpacked(rest: &str, most: u64) -> Result<String> {
     let (packed, _) = rest.split_once('"').context("the run that is packed in this page has no end")?;
     // As HTML writes these characters of base64.
     let packed = packed.replace("&#x2f;", "/").replace("&#43;", "+").replace("&#61;", "=");
     let packed = STANDARD.decode(packed).context("the run that is packed in this page is damaged")?;
     let mut text = String::new();
-    let mut unpacked = GzDecoder::new(&packed[..]).take(MOST + 1);
+    let mut unpacked = GzDecoder::new(&packed[..]).take(most + 1);
     unpacked.read_to_string(&mut text).context("the run that is packed in this page is damaged")?;
-    ensure!(text.len() as u64 <= MOST, "the run that is packed in this page is too large");
+    ensure!(text.len() as u64 <= most, "the run that is packed in this page is too large");
     Ok(text)
 }

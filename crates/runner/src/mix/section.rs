@@ -219,12 +219,17 @@ where
         }
         ended?;
         sample.threads = count as u64;
-        sample.section.nanoseconds = match mix.lasts {
+        let section = &mut sample.section;
+        match mix.lasts {
             // Operations that ended later do not count.
-            Some(lasts) => lasts.duration_ns,
+            Some(lasts) => section.nanoseconds = lasts.duration_ns,
             // The clients began before the thread that reads the clock was awake.
-            None => took.as_nanos() as u64,
-        };
+            None => {
+                let took = took.as_nanos() as u64;
+                section.began_ns = section.began_ns.saturating_sub(took.saturating_sub(section.nanoseconds));
+                section.nanoseconds = took;
+            }
+        }
         Ok((sum, sample))
     })
 }

@@ -33,7 +33,7 @@ fn changed(comparison: &Comparison, place: usize, label: &str) -> String {
     let close =
         of(&|cell| matches!(cell.difference, Some(Difference::None(_))) && cell.difference != too_few);
     format!(
-        "{label}: {}, {}; no difference shown in {}, too few samples to tell in {}.",
+        "{label}: {}, {}; no difference shown in {}, too few samples in {}.",
         named("slower", Difference::Slower),
         named("faster", Difference::Faster),
         close.len(),

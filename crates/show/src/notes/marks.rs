@@ -20,8 +20,8 @@ pub fn marks(verdict: &Verdict) -> Vec<String> {
     lines.extend(unequal_mark(verdict));
     if verdict.views.overheads.iter().any(|overhead| !overhead.same_level) {
         lines.push(
-            "‡ over one without encryption that is safer or less safe: none is equally safe, so a part of the price is \
-             that of safety"
+            "‡ over one without encryption that is not ranked with it, because the two differ in safety or in what else decides \
+             a rank: a part of the price is not that of encryption"
                 .to_owned(),
         );
     }
@@ -29,7 +29,7 @@ pub fn marks(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The meaning of ‡ beside a mean, if it occurs: in what these contenders and the baseline are not equals.
+/// The meaning of ‡ next to a mean, if it occurs: in what these contenders and the baseline are not equals.
 fn unequal_mark(verdict: &Verdict) -> Option<String> {
     let marked = verdict.summaries.iter().filter(|mean| mean.geometric_mean.is_some() && !mean.same_level);
     let marked: Vec<Option<Class>> = marked.map(|mean| verdict.classes[mean.contender]).collect();
@@ -99,9 +99,11 @@ pub fn no_difference(differences: impl Iterator<Item = Difference>, margin: f64)
     };
     let close = said(&[NoDifference::Close, NoDifference::WithinHarnessCost]);
     let open = said(&[NoDifference::WithinInterval, NoDifference::WithinTable, NoDifference::TooFewSamples]);
-    let close = close.map(|why| {
-        format!("≈ no difference is shown, and the two are close: {why} ({})", units::percent(margin))
-    });
+    let of = match occurs(&NoDifference::Close) {
+        true => format!(" ({})", units::percent(margin)),
+        false => String::new(),
+    };
+    let close = close.map(|why| format!("≈ no difference is shown, and the two are close: {why}{of}"));
     let open = open.map(|why| format!("? the trials do not show which is faster: {why}"));
     close.into_iter().chain(open).collect()
 }
@@ -161,6 +163,13 @@ pub fn figure_marks(verdict: &Verdict) -> Vec<String> {
         lines.push(
             "! trials failed here: the figure is of those that did not, which may be the quick ones, so dyno compares it with \
              none"
+                .to_owned(),
+        );
+    }
+    if cells().any(|cell| cell.standing == CellStanding::AtLeast) {
+        lines.push(
+            "≥ this share of the operations takes in some that had no success: the time is longer than the figure, so dyno does \
+             not rank it"
                 .to_owned(),
         );
     }

@@ -195,6 +195,9 @@ fn trouble(cell: &Cell) -> Option<String> {
         | CellStanding::TooFew
         | CellStanding::Uneven(_)
         | CellStanding::Sought => None,
+        CellStanding::AtLeast => {
+            Some("Operations without success are among these: the time is longer than this".into())
+        }
         CellStanding::NotEncrypted => Some("Not encrypted, as far as its files show".into()),
         CellStanding::NotIsolated => Some("Its transactions show what its isolation level forbids".into()),
         CellStanding::WeakGenerator(why) => {

@@ -59,7 +59,7 @@ fn in_common(class: &Class) -> Vec<String> {
     let reads = class.stale_reads.then(|| "reads that may be old".to_owned());
     let processes = class.processes.then(|| "clients that are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
-        CacheClass::None => "no cache of their own".to_owned(),
+        CacheClass::None => "no cache to set".to_owned(),
         CacheClass::From(bytes) => format!("caches of {}", to_twice(bytes)),
     });
     let tuning = class.tuning.map(|tuning| match tuning {
@@ -96,7 +96,7 @@ pub(crate) fn class(class: &Class) -> String {
     let reads = class.stale_reads.then(|| "reads may be old".to_owned());
     let processes = class.processes.then(|| "clients are processes".to_owned());
     let cache = class.cache.map(|cache| match cache {
-        CacheClass::None => "no cache of its own".to_owned(),
+        CacheClass::None => "no cache to set".to_owned(),
         CacheClass::From(bytes) => format!("cache of {}", to_twice(bytes)),
     });
     let tuning = class.tuning.map(|tuning| headings::tuning_words(tuning).to_owned());

@@ -201,8 +201,17 @@ fn cell(
             cohort.reference,
             cohort.suite,
             cohort.machines[column].facts.processors,
-            if mark.is_empty() { "" } else { ", which shows no difference" },
+            conclusion(found.difference),
         ),
         hollow: !found.same_class,
+    }
+}
+
+/// The end of a sentence on a ratio: what the trials show.
+fn conclusion(difference: Option<Difference>) -> &'static str {
+    match difference {
+        Some(Difference::Faster | Difference::Slower) => "",
+        Some(Difference::None(NoDifference::TooFewSamples)) | None => ", by too few trials to show anything",
+        Some(Difference::None(_)) => ", which shows no difference",
     }
 }

@@ -61,7 +61,8 @@ fn view(verdict: &Verdict, place: usize, family: &[Against], said: &AgainstWords
          changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
          chance among all comparisons of the table.{}",
         if counted.iter().any(|(against, _)| !against.same_level) {
-            " ‡ marks contenders that are safer or less safe: their bars show the price of safety and rank nothing."
+            " ‡ marks contenders that are not ranked with it, because they differ in safety or in what else decides a rank: their bars are \
+             prices."
         } else {
             ""
         }

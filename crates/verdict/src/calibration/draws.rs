@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 
 use super::FalseDifferences;
-use crate::statistics::{Compared, MIN_BLOCKS, significant};
+use crate::statistics::{Compared, MIN_BLOCKS, ratio_of_logs, significant};
 
 /// The number of draws judged for each figure.
 const DRAWS: u32 = 400;
@@ -43,13 +43,30 @@ pub(super) struct Shares {
     pub in_table: f64,
 }
 
-/// Judges draws of a number of blocks; of `alike` contenders either may be the slower one in a stretch.
-pub(super) fn shares(pairs: &Blocks, blocks: usize, alike: bool, random: &mut ChaCha8Rng) -> Shares {
+/// The two contenders of a pair, the second of which is the original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pair {
+    /// Either may be the slower one in a stretch.
+    Alike,
+    /// The copy is set apart by something that is not planted.
+    Apart,
+    /// The copy is slower by as much as was asked for: a draw that shows it as faster does not find that.
+    Planted,
+}
+
+/// Judges draws of a number of blocks.
+pub(super) fn shares(pairs: &Blocks, blocks: usize, pair: Pair, random: &mut ChaCha8Rng) -> Shares {
     let (mut by_mean, mut by_test, mut in_table) = (0, 0.0, 0);
     if blocks >= MIN_BLOCKS && pairs.len() >= MIN_BLOCKS {
         for _ in 0..DRAWS {
-            let drawn = drawn(pairs, blocks.min(MOST_BLOCKS), alike, random);
-            let apart = significant(&table(&drawn));
+            let drawn = drawn(pairs, blocks.min(MOST_BLOCKS), pair == Pair::Alike, random);
+            let table = table(&drawn);
+            let mut apart = significant(&table);
+            if pair == Pair::Planted {
+                let is_slower =
+                    |one: &Compared| ratio_of_logs(&one.logs).is_some_and(|ratio| ratio.ratio > 1.0);
+                apart.iter_mut().zip(&table).for_each(|(apart, one)| *apart &= is_slower(one));
+            }
             let (mean, tests) = (apart[0], &apart[1..]);
             by_mean += u32::from(mean);
             by_test += tests.iter().filter(|apart| **apart).count() as f64 / tests.len() as f64;
@@ -60,7 +77,7 @@ pub(super) fn shares(pairs: &Blocks, blocks: usize, alike: bool, random: &mut Ch
     Shares { by_mean: share(by_mean.into()), by_test: share(by_test), in_table: share(in_table.into()) }
 }
 
-/// So many of the blocks, in stretches of neighbours; after the last comes the first. (The circular block bootstrap of
+/// As many of the blocks as `blocks` says, in stretches of neighbours; after the last comes the first. (The circular block bootstrap of
 /// D. N. Politis and J. P. Romano, 1992.) Of `alike` contenders each stretch has either sign.
 fn drawn(pairs: &Blocks, blocks: usize, alike: bool, random: &mut ChaCha8Rng) -> Blocks {
     let stretch = STRETCH.min(pairs.len());

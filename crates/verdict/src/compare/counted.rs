@@ -36,17 +36,23 @@ pub struct CountedCell {
     pub difference: Option<Difference>,
 }
 
-/// The counts of a test in two runs, by event, for the contenders with these labels.
+/// The counts of a test in two runs, by event, for the contenders with these labels: of the events that the new run counted
+/// in some test.
 pub(super) fn counted(
     (old, before): (&Verdict, &TestVerdict),
     (new, now): (&Verdict, &TestVerdict),
     contenders: &[String],
 ) -> Vec<CountComparison> {
     let both = before.counts.iter().filter_map(|was| {
-        let is = now.counts.iter().find(|is| is.quantity == was.quantity)?;
+        let of = |test: &TestVerdict| test.counts.iter().any(|is| is.quantity == was.quantity);
+        if !new.tests.iter().any(of) {
+            return None;
+        }
+        let is = now.counts.iter().find(|is| is.quantity == was.quantity);
+        let numbers_now = |label: &str| is.map(|is| numbers(new, is, label)).unwrap_or_default();
         let cells = contenders
             .iter()
-            .map(|label| cell(&was.quantity, &numbers(old, was, label), &numbers(new, is, label)));
+            .map(|label| cell(&was.quantity, &numbers(old, was, label), &numbers_now(label)));
         Some(CountComparison { event: was.quantity.unit().to_owned(), cells: cells.collect() })
     });
     both.collect()

@@ -56,6 +56,7 @@ impl<'a> Side<'a> {
             Some(CellStanding::WeakGenerator(why)) => Some(why.clone()),
             Some(CellStanding::NotIsolated) => Some("below its isolation level".into()),
             Some(CellStanding::NotReached) => Some("not reached".into()),
+            Some(CellStanding::AtLeast) => Some("its percentile takes in operations without success".into()),
             Some(CellStanding::NotApplicable | CellStanding::TooFew | CellStanding::Uneven(_)) => {
                 Some("does not apply".into())
             }
@@ -76,9 +77,16 @@ impl<'a> Side<'a> {
             floor_ns: test.floor_ns.unwrap_or(0.0),
             answers: match (cell.map(|cell| &cell.standing), &test.reference) {
                 (Some(CellStanding::Wrong(_) | CellStanding::Disputed(_)), _) => CheckedAnswers::Wrong,
-                (Some(CellStanding::Missing(_) | CellStanding::Untried) | None, _) => {
-                    CheckedAnswers::Unchecked
-                }
+                (
+                    None
+                    | Some(
+                        CellStanding::Missing(_)
+                        | CellStanding::Untried
+                        | CellStanding::NotApplicable
+                        | CellStanding::NotReached,
+                    ),
+                    _,
+                ) => CheckedAnswers::Unchecked,
                 (_, Some(Reference::Stated)) => CheckedAnswers::Right,
                 (_, Some(Reference::Majority { .. } | Reference::OneEngine { .. })) => CheckedAnswers::Agreed,
                 (_, Some(Reference::Disputed | Reference::Absent) | None) => CheckedAnswers::Unchecked,

@@ -102,7 +102,7 @@ fn stores_are_ranked_together_only_with_caches_that_are_alike() {
     assert_eq!(classes(&run), [(from(8 << 20), 2), (from(32 << 20), 1)]);
     run.contenders[0].cache = None;
     assert_eq!(classes(&run), [(Some(CacheClass::None), 1), (from(8 << 20), 2)]);
-    // A size for all leaves those without a cache of their own where they are.
+    // A size for all leaves those without a separate cache where they are.
     run.limits.cache_bytes = Some(8 << 20);
     assert_eq!(classes(&run), [(Some(CacheClass::None), 1), (from(8 << 20), 2)]);
     // Outside of stores a cache is a setting like any other.
@@ -173,7 +173,7 @@ fn who_failed_in_a_trial_is_not_called_the_fastest() {
     let ranked: Vec<usize> = verdict.rankings[0].ranks.iter().map(|rank| rank.contender).collect();
     assert!(
         !ranked.contains(&0) && verdict.rankings[0].tests > 0,
-        "it keeps nobody from being ranked: {ranked:?}"
+        "it keeps no contender from being ranked: {ranked:?}"
     );
 }
 

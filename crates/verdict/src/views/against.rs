@@ -98,6 +98,20 @@ pub(super) fn mark_significant(
         added.is_difference = apart.next().unwrap_or(false);
         added.is_close = !added.is_difference && added.ratio.is_within(run.schedule.margin);
     });
+    for against in view {
+        let median =
+            |test: &TestVerdict, contender| test.cell(contender)?.figures.summary.map(|found| found.median);
+        for (test, added) in tests.iter().zip(&mut against.tests) {
+            let both = median(test, against.contender).zip(median(test, against.over));
+            let apart = both.map(|(own, other)| (own - other).abs());
+            // As in the table of the run: no difference is claimed that is smaller than what measuring costs.
+            if let (Some(added), Some(apart), Some(floor)) = (added, apart, test.floor_ns)
+                && apart < floor
+            {
+                (added.is_difference, added.is_close) = (false, true);
+            }
+        }
+    }
 }
 
 /// Each contender shown against the one of its kind that `reference` picks, families one after another. A family
@@ -115,7 +129,7 @@ pub(super) fn families(
             None => groups.push(vec![index]),
         }
     }
-    let is_meant = |_: &TestVerdict| true;
+    let is_meant = TestVerdict::is_of_means;
     let mut found = Vec::new();
     for group in groups {
         let Some(over) = reference(&group) else { continue };

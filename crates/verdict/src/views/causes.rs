@@ -53,7 +53,7 @@ pub struct SuspectShare {
     pub suspect: Suspect,
     /// The answer.
     pub explains: Explains,
-    /// The share; absent where it cannot be told.
+    /// The share; absent where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Its 95 % interval, which may reach below 0 and above 1; absent where trials without the suspect are too few.
@@ -90,7 +90,8 @@ pub(super) fn causes(run: &Run, tests: &[TestVerdict]) -> Option<Causes> {
     let mut differences: Vec<_> =
         tests.iter().zip(&each).filter_map(|(test, times)| explained(test, times)).collect();
     let is_whole = tests.iter().all(|test| test.model != Model::Mix.name());
-    if tests.len() > 1 && is_whole {
+    let compares = |test: &TestVerdict| times.pairs[0].iter().all(|&contender| test.compares(contender));
+    if tests.len() > 1 && is_whole && tests.iter().all(compares) {
         let all = BlockTimes::sum(&each).explained(None, experiment, true);
         differences = all.into_iter().chain(differences).collect();
     }

@@ -2,7 +2,7 @@
 //! classes.
 
 use dyno_protocol::{Class, Response, StatementTimes};
-use dyno_record::{Run, SampleRecord};
+use dyno_record::{Run, SampleRecord, TrialRecord};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::percentiles::{Percentiles, at_least, percentiles};
 use super::statements::{self, StatementLine};
 use crate::disturbance::Disturbances;
-use crate::figures::used;
+use crate::figures::{stands, used};
 use crate::statistics::median;
 
 /// The latency of a run with trials in which every operation was timed.
@@ -116,8 +116,10 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
 
 /// The contenders that did not keep up with arrivals in a test (by id).
 fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
+    let disturbances = Disturbances::new(run);
     let of = |contender: usize| {
         let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+        let trials = trials.filter(|trial| disturbances.counts(trial.block) && stands(run, trial));
         let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
         let reported = samples.filter_map(|sample| Some((sample.left()?, sample.ended())));
         reported.fold((0, 0), |(left, all), (also, ended)| (left + also, all + also + ended))
@@ -142,10 +144,12 @@ fn a_minute(run: &Run, test: &str, reported: &dyno_record::PerMinute) -> PerMinu
     PerMinute { says: reported.says.clone(), lines: lines.collect() }
 }
 
-/// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up.
+/// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up and those that were disturbed.
 fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
-    let trials = trials.filter(|trial| trial.latency || trial.is_measured());
+    let disturbances = Disturbances::new(run);
+    let counts = |trial: &TrialRecord| trial.is_measured() && disturbances.counts(trial.block);
+    let trials = trials.filter(|trial| (trial.latency || counts(trial)) && stands(run, trial));
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);
     let mut sums: Vec<Sum> = Vec::new();
     for class in samples.flat_map(|sample| &sample.sample.classes) {

@@ -87,6 +87,9 @@ pub struct ScalingPoint {
     pub per_second: Option<f64>,
     /// The times that it rests on.
     pub time: Summary,
+    /// True if a target held in every trial, so that the rate that is sustained may be higher.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 /// Sets runs side by side.
@@ -177,7 +180,7 @@ fn responses<'v>(runs: &[&'v Verdict], test: &str, labels: &[&ContenderRecord]) 
             let cell =
                 of(run, quantity)?.cells.iter().find(|cell| run.contenders[cell.contender].label == label)?;
             let time = cell.figures.summary.filter(|_| cell.counts())?;
-            Some(ScalingPoint { per_second: None, time })
+            Some(ScalingPoint { per_second: None, time, at_least: false })
         };
         let points: Vec<_> = runs.iter().map(point).collect();
         let trips = match quantity {
@@ -234,7 +237,7 @@ fn point(run: &Verdict, test: &str, label: &str) -> Option<ScalingPoint> {
     }
     let time = cell.figures.summary.filter(|_| cell.counts())?;
     let per_second = test.amount.as_ref().map(|amount| amount.count as f64 / time.median * 1e9);
-    Some(ScalingPoint { per_second, time })
+    Some(ScalingPoint { per_second, time, at_least: false })
 }
 
 /// The rate that a contender sustains with a target.
@@ -247,7 +250,8 @@ fn sustained(run: &Verdict, test: &str, target: Target, label: &str) -> Option<S
         Outcome::AtLeast { .. } | Outcome::NotSustained { .. } => None,
     };
     let rate = line.outcome.per_second().filter(|_| cell.standing == CellStanding::Sought)?;
-    Some(of_rate(rate, interval, line.tries.len()))
+    let at_least = matches!(line.outcome, Outcome::AtLeast { .. });
+    Some(ScalingPoint { at_least, ..of_rate(rate, interval, line.tries.len()) })
 }
 
 /// A rate as a point: its times are those between two operations.
@@ -255,7 +259,7 @@ fn of_rate(rate: f64, interval: Option<Interval>, n: usize) -> ScalingPoint {
     let apart = 1e9 / rate;
     let interval = interval.map(|ends| Interval { low: 1e9 / ends.high, high: 1e9 / ends.low });
     let time = Summary { n, median: apart, sd: None, spread: None, min: apart, max: apart, interval };
-    ScalingPoint { per_second: Some(rate), time }
+    ScalingPoint { per_second: Some(rate), time, at_least: false }
 }
 
 /// The run files that are not as dyno wrote them, or of which nothing shows whether they are.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use dyno_protocol::{Response, Tick};
-use dyno_record::{ActivitySample, Pressure, Run, SampleRecord, TrialRecord};
+use dyno_record::{ActivitySample, Pressure, Run, SampleRecord, TestRecord, TrialRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::stalls::stalls;
+use crate::disturbance::Disturbances;
+use crate::figures::stands;
 use crate::statistics::median;
 
 /// The number of seconds that a trial must have before one of them may be called slow.
@@ -99,16 +101,31 @@ impl Second {
 /// The seconds of every test whose trials have enough of them.
 pub(super) fn timelines(run: &Run) -> Vec<Timeline> {
     // Each trial of a rate search has another rate, so it has no usual second.
+    let disturbances = Disturbances::new(run);
     let tests = run.shown_tests().filter(|test| run.target_of(&test.id).is_none());
     let tests = tests.map(|test| Timeline {
         test: test.id.clone(),
-        lines: run.shown_contenders().filter_map(|(contender, _)| line(run, contender, &test.id)).collect(),
+        lines: run
+            .shown_contenders()
+            .filter_map(|(contender, _)| line(run, &disturbances, contender, test))
+            .collect(),
     });
     tests.filter(|timeline| !timeline.lines.is_empty()).collect()
 }
 
-fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
-    let is_its = |trial: &&TrialRecord| trial.contender == contender && trial.is_measured();
+fn line(
+    run: &Run,
+    disturbances: &Disturbances,
+    contender: usize,
+    record: &TestRecord,
+) -> Option<TimelineLine> {
+    let test = &*record.id;
+    let is_its = |trial: &&TrialRecord| {
+        trial.contender == contender
+            && trial.is_measured()
+            && disturbances.counts(trial.block)
+            && stands(run, trial)
+    };
     let samples = run.trials.iter().filter(is_its).flat_map(|trial| &trial.samples);
     let samples = samples.filter(|sample| sample.sample.test == test);
     let reported: Vec<(&SampleRecord, Vec<Second>)> =
@@ -120,7 +137,9 @@ fn line(run: &Run, contender: usize, test: &str) -> Option<TimelineLine> {
         let seconds = trial.iter().map(|second| (second.ended_ns, second.per_second));
         stalls(&sample.sample.ticks, seconds, usual)
     });
-    let stalls: Vec<u64> = stalls.collect();
+    // Where arrivals become more and fewer by plan, no second is usual, and those in which few arrive are no stalls.
+    let is_planned = record.clients.as_ref().is_some_and(|clients| clients.course.is_some());
+    let stalls: Vec<u64> = stalls.filter(|_| !is_planned).collect();
     Some(TimelineLine {
         contender,
         surroundings: surroundings(&trials),

@@ -97,7 +97,7 @@ impl Access for MySql {
     }
 }
 
-/// The options of a connection. By itself the library would ask a server of this machine for its socket and connect anew.
+/// The options of a connection. Without them the library would ask a server of this machine for its socket and connect anew.
 fn options(server: &Server, database: Option<&str>) -> Opts {
     let options = OptsBuilder::default().user(Some(&server.user)).db_name(database).prefer_socket(false);
     let options = options.pass(server.password.as_ref().map(Secret::reveal)).client_found_rows(true);

@@ -97,11 +97,14 @@ impl Session {
         in_transactions(self, load.into(), |rows| {
             let mut start = rows.start;
             while start < rows.end {
-                let end = rows.end.min(start + PIPELINE);
-                let inserts =
-                    (start..end).map(|row| self.client.execute_raw(&statement, self.cells(load, row)));
-                self.runtime.block_on(try_join_all(inserts)).map_err(said)?;
-                start = end;
+                let stop = start + load.turns.take_calls(rows.end - start, PIPELINE)?;
+                while start < stop {
+                    let end = stop.min(start + PIPELINE);
+                    let inserts =
+                        (start..end).map(|row| self.client.execute_raw(&statement, self.cells(load, row)));
+                    self.runtime.block_on(try_join_all(inserts)).map_err(said)?;
+                    start = end;
+                }
             }
             Ok(rows.end - rows.start)
         })

@@ -52,7 +52,7 @@ func Select(table string, columns []protocol.Column) string {
 	return fmt.Sprintf("SELECT %s FROM %s", Names(columns), table)
 }
 
-// InsertRows inserts each row by an execution of its own of one prepared statement. This is a timed
+// InsertRows inserts each row by a separate execution of one prepared statement. This is a timed
 // section.
 func (c *Conn) InsertRows(load *runner.Load, parameter Parameter) (int, error) {
 	return c.InsertMany(load, parameter, 1)

@@ -1,5 +1,5 @@
 // Package gosqlite reaches SQLite by github.com/eatonphil/gosqlite, which binds the C library that it
-// carries and has an interface of its own, close to C's, in place of database/sql.
+// carries and has a separate interface, close to C's, in place of database/sql.
 package gosqlite
 
 import (

@@ -34,8 +34,6 @@ func configOf(server *protocol.Server) (*mysql.Config, error) {
 	// A statement with parameters that is not prepared has them in its text, escaped by the driver. Those that are prepared
 	// are not concerned.
 	config.InterpolateParams = true
-	// The server reports how large a packet may be.
-	config.MaxAllowedPacket = 0
 	config.Timeout = 10 * time.Second
 	config.Logger = &mysql.NopLogger{}
 	if strings.HasPrefix(server.Host, "/") {

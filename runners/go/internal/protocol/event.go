@@ -48,7 +48,7 @@ type Sample struct {
 	Rows          int     `json:"rows"`
 	Bytes         int     `json:"bytes"`
 	DatabaseBytes int64   `json:"database_bytes"`
-	// Classes has the operations by class, where each was timed by itself.
+	// Classes has the operations by class, where each was timed separately.
 	Classes []Class `json:"classes,omitempty"`
 	// Ticks has the same second by second, where the test lasts a time and not a number of operations.
 	Ticks []Tick `json:"ticks,omitempty"`

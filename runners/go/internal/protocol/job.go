@@ -101,7 +101,7 @@ type Server struct {
 	Further []string `json:"further"`
 }
 
-// Maintenance is statements for a connection of their own.
+// Maintenance is statements for a separate connection.
 type Maintenance struct {
 	// Database is that of the connection; empty where the engine needs none.
 	Database string `json:"database"`

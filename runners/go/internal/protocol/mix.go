@@ -14,9 +14,9 @@ type Mix struct {
 	Fields []StepField `json:"fields"`
 	// Lists are the lists of a step, over which statements are repeated.
 	Lists []StepList `json:"lists"`
-	// Clients is how many there are, each a session of its own.
+	// Clients is how many there are, each a separate session.
 	Clients int `json:"clients"`
-	// Steps is a file for each client, or one that they share: whoever is free does the next.
+	// Steps is a file for each client, or one that they share: a client that is free does the next.
 	Steps []StepFile `json:"steps"`
 	// Think is the position of a field: how long the client waits before it sends the step, in nanoseconds
 	// since it was free; nil: not at all.
@@ -29,7 +29,7 @@ type Mix struct {
 	IntervalNS int64 `json:"interval_ns"`
 	// TimesStatements says whether each statement of each operation is timed.
 	TimesStatements bool `json:"times_statements"`
-	// Session is how many steps a session has: a client that is free takes the next so many of the file that all share,
+	// Session is how many steps a session has: a client that is free takes this many of the file that all share,
 	// connects when the first of them is due, does them and leaves; nil: each client is connected all the time.
 	Session *int `json:"session"`
 	// Part says which of the test's clients this process has, where several processes do the mix; nil: all of them.
@@ -38,7 +38,7 @@ type Mix struct {
 	Lasts *Lasts `json:"lasts"`
 	// PatienceNS is how long an operation may wait for locks, its repeated tries included, in nanoseconds.
 	PatienceNS int64 `json:"patience_ns"`
-	// Queries are what the check is made of, each by itself.
+	// Queries are what the check is made of, one by one.
 	Queries []NamedQuery `json:"queries"`
 	// Store is the store on which all statements are operations; nil: they are SQL. In a job it is the test's.
 	Store *Store `json:"-"`
@@ -77,7 +77,7 @@ type StoreInvariant struct {
 // MixClass is a class of operations.
 type MixClass struct {
 	Name string `json:"name"`
-	// Transaction is what its statements are one transaction for; empty: each is a transaction of its own.
+	// Transaction is what its statements are one transaction for; empty: each is a separate transaction.
 	Transaction Purpose        `json:"transaction"`
 	Statements  []MixStatement `json:"statements"`
 	// Loops are those of them that are repeated, in order.

@@ -36,7 +36,7 @@ type Sized interface {
 
 // Rows is what a driver does with rows.
 type Rows interface {
-	// InsertRows inserts each row by a call of its own on one prepared statement, and commits as the
+	// InsertRows inserts each row by a separate call on one prepared statement, and commits as the
 	// load says. This is a timed section. It returns how many rows were inserted.
 	InsertRows(load *Load) (int, error)
 	// BulkLoad loads the rows by the way that the job's variant names, or by the driver's best one. This
@@ -63,7 +63,7 @@ type KeyValue interface {
 	// outside the clock with one that takes checksums.
 	ScanPairs(visit func(key, value []byte)) error
 	// Range visits from each key up to a number of pairs in the order of the keys. Where ranges are not in one
-	// transaction, each has an iterator of its own.
+	// transaction, each has a separate iterator.
 	Range(ranges *Ranges, watch *Latency) (Found, error)
 	// Delete deletes each key and returns how many.
 	Delete(del *Delete, watch *Latency) (int, error)

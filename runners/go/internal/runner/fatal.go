@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// fatal is the trial at work, for a driver that cannot go on in a goroutine of its own.
+// fatal is the trial at work, for a driver that cannot go on in a separate goroutine.
 var fatal atomic.Pointer[trial]
 
 // Fatal ends the process with a failed event: for a library that calls it where the process must not go on.

@@ -69,8 +69,9 @@ func (c *client) work(began moment, recorder *recorder) error {
 		}
 		recorder.anew = place >= c.steps.len()
 		step := c.steps.get(place % c.steps.len())
-		due, sent := step.due(), free
-		if moment := max(due, c.thought(step, free)); moment > free {
+		now := recorder.after(free, began)
+		due, sent := step.due(), now
+		if moment := max(due, c.thought(step, free)); moment > now {
 			if moment >= c.window.until {
 				break
 			}
@@ -273,7 +274,7 @@ const (
 )
 
 // sleep sleeps until this many nanoseconds have passed since then: as the language does it while that is far,
-// and then by a call of its own, which holds a thread. A call that is interrupted ends early.
+// and then by a separate call, which holds a thread. A call that is interrupted ends early.
 func (m moment) sleep(until int64) {
 	if left := time.Duration(until - m.since()); left > coarse {
 		time.Sleep(left - coarse)

@@ -277,6 +277,8 @@ type recorder struct {
 	ends  int64
 	// anew says that the client does steps for the second time.
 	anew bool
+	// turned says that a tick ended since the client was last free.
+	turned bool
 	// succeeded are the hundredths of the current tick in which an operation succeeded.
 	succeeded hundredths
 }
@@ -392,8 +394,18 @@ func (r *recorder) isWithin(now int64) bool {
 	return now >= r.board.window.from && now < r.board.window.until
 }
 
+// after is when a client can go on that was free at a moment: counting a tick takes time that is part of no operation.
+func (r *recorder) after(free int64, began moment) int64 {
+	if !r.turned {
+		return free
+	}
+	r.turned = false
+	return began.since()
+}
+
 // turn ends ticks until one holds this moment.
 func (r *recorder) turn(now int64) {
+	r.turned = true
 	if r.place < int64(len(r.board.ticks)) {
 		r.board.add(r.place, r.tick, r.succeeded)
 	}

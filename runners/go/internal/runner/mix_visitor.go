@@ -74,7 +74,8 @@ func (c *client) visit(visits *visits, began moment, recorder *recorder) error {
 			break
 		}
 		visits.classes(c.steps, place, classes)
-		due, sent := c.steps.get(place).due(), free
+		now := recorder.after(free, began)
+		due, sent := c.steps.get(place).due(), now
 		if max(due, free) >= c.window.until {
 			break
 		}

@@ -113,7 +113,7 @@ func (t *ServerTrial[C]) after() error {
 	return t.maintain(t.job.Maintenance.After)
 }
 
-// maintain executes statements by a connection of their own.
+// maintain executes statements by a separate connection.
 func (t *ServerTrial[C]) maintain(statements []protocol.Statement) error {
 	server := *t.job.Server
 	server.Database = t.job.Maintenance.Database

@@ -149,7 +149,7 @@ func (t *trial) test(test *protocol.Test) error {
 	return t.events.sendAnswer(test.ID, t.answer)
 }
 
-// failing is why the check of several things that must hold failed: the first of its queries that fails by itself.
+// failing is why the check of several things that must hold failed: the first of its queries that fails alone.
 func (t *trial) failing(work work, err error) error {
 	mix, ok := work.(*mixWork)
 	if !ok {

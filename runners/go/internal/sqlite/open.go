@@ -26,7 +26,7 @@ func Prepare(job *protocol.Job, code func(error) int) (*Settings, error) {
 	return settings, os.Setenv("SQLITE_TMPDIR", job.Directory)
 }
 
-// Location is what SQLite calls the place of a database: a URI of a file, or a name of its own.
+// Location is what SQLite calls the place of a database: a URI of a file, or a separate name.
 func (s *Settings) Location(directory string) string {
 	switch s.Database {
 	case "file":

@@ -36,7 +36,7 @@ func ParseSettings(job *protocol.Job, code func(error) int) (*Settings, error) {
 	for _, setting := range job.Settings {
 		switch {
 		case setting.Name != "database":
-			return nil, fmt.Errorf("sqlite/%s has no setting '%s' of its own", job.Driver, setting.Name)
+			return nil, fmt.Errorf("sqlite/%s itself has no setting '%s'", job.Driver, setting.Name)
 		case !slices.Contains(databases, setting.Value):
 			return nil, fmt.Errorf("the setting 'database' is one of %s, not '%s'", strings.Join(databases, ", "), setting.Value)
 		}

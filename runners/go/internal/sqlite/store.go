@@ -98,7 +98,7 @@ func (d *Database) Delete(del *runner.Delete, watch *runner.Latency) (int, error
 }
 
 // change does operations in transactions: BEGIN belongs to the first operation of each and COMMIT to the
-// last. A single one is a transaction by itself.
+// last. A single one is a transaction.
 func (d *Database) change(count, perCommit int, turns *runner.Turns, watch *runner.Latency,
 	operation func(int) (sql.Result, error)) (int, error) {
 	done := 0

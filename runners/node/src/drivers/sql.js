@@ -272,7 +272,7 @@ export function placeOf(job, places) {
   let place = names[0];
   for (const { name, value } of job.settings) {
     if (name !== "database") {
-      throw new Failure(`${job.engine}/${job.driver} has no setting '${name}' of its own`);
+      throw new Failure(`${job.engine}/${job.driver} itself has no setting '${name}'`);
     }
     if (!names.includes(value)) {
       throw new Failure(`the setting 'database' is one of ${names.join(", ")}, not '${value}'`);

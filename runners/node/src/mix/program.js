@@ -34,14 +34,15 @@ export async function operation(session, work, one, steps, recorder, pause) {
     ended: (how) => timing.ended(how === undefined || how === UNDONE),
     restart: () => timing.restart(),
   };
-  return compile(source(work, one, session.keeps, timing !== null), tools, session.awaits);
+  // Once a class: clients that come and go within the clock would each wait for it.
+  one.made ??= compile(source(work, one, session.keeps, timing !== null), Object.keys(tools), session.awaits);
+  return one.made(...Object.values(tools));
 }
 
-/** The function of a source in which `await` stands before each call of the driver. */
-function compile(text, tools, awaits) {
-  const names = Object.keys(tools);
+/** What makes the function of a source, in which `await` stands before each call of the driver, of what it calls. */
+function compile(text, names, awaits) {
   const body = awaits ? text : text.replaceAll("await ", "").replaceAll("async ", "");
-  return new Function(...names, body)(...names.map((name) => tools[name]));
+  return new Function(...names, body);
 }
 
 /** The source of a class: exported so that tests can read it. */

@@ -111,7 +111,7 @@ fn share_lists(cells: &mut [[String; 4]]) {
     }
 }
 
-/// Names in lines, each of at most so many columns as `widths` says of it; the last width holds for all further lines. No name
+/// Names in lines, each of at most as many columns as `widths` says; the last width holds for all further lines. No name
 /// is broken.
 fn column(names: &str, widths: &[usize]) -> Vec<String> {
     let names: Vec<_> = WordSeparator::AsciiSpace.find_words(names).collect();

@@ -1,5 +1,7 @@
 //! The contenders that must lose commits, so that it is seen whether a proof of clusters would notice a loss.
 
+use dyno_engine::Contender;
+use dyno_protocol::Build;
 use dyno_record::{ClusterSubject, NodeFault};
 
 /// The controls.
@@ -38,6 +40,24 @@ pub struct Control {
     pub has_liar: bool,
     /// The faults by which it must.
     pub faults: &'static [NodeFault],
+}
+
+impl Control {
+    /// The name of the contender as a cluster like those that were tried: of the build, the number of nodes and the delay
+    /// between them that the first one of its engine has.
+    pub fn loser_like(&self, tried: &[Contender]) -> String {
+        let Some(first) = tried.iter().find(|contender| contender.engine.name == self.of) else {
+            return self.loser.to_owned();
+        };
+        let build = match &first.build {
+            Build::Path(path) => format!("@{}", path.display()),
+            Build::Bundled | Build::System => String::new(),
+        };
+        let profile = self.loser.strip_prefix(self.of).unwrap_or_default();
+        let is_of_shape = |part: &&str| part.starts_with("nodes=") || part.starts_with("node_delay=");
+        let shape = first.label.split(',').filter(is_of_shape).map(|part| format!(",{part}"));
+        format!("{}{build}{profile}{}", self.of, shape.collect::<String>())
+    }
 }
 
 /// The controls of the contenders that were tried, with the faults by which each must lose. Fail-over has its control

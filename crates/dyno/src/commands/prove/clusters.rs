@@ -157,7 +157,7 @@ impl Session<'_> {
             }
         }
         for (control, faults) in controls::of(&record.subjects, &self.power.faults) {
-            let loser = Contender::parse(control.loser, registry)?;
+            let loser = Contender::parse(&control.loser_like(contenders), registry)?;
             let control = self.subject(&loser, &faults, Some(control));
             // One that was not tried shows nothing of the others.
             if self.interrupts.signal().is_some() {

@@ -115,14 +115,19 @@ fn prove_all(
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let session = Session { arguments, context: &place.context, maker: &maker, seed };
     let record = session.record(registry, contenders, imports, place.no_cuts.clone())?;
-    if let Some(out) = &mut out {
-        out.write(dyno_show::pretty(&record)?.as_bytes()).context("cannot keep what was observed")?;
-    }
+    let text = dyno_show::pretty(&record)?;
+    let kept = write(out.as_mut(), &text, "cannot keep what was observed");
     let verdict = judge_durability(record);
-    if let Some(page) = &mut page {
-        page.write(durability::page(&verdict)?.as_bytes()).context("cannot write the page")?;
-    }
-    show(&verdict, arguments.format)
+    let text = page.as_ref().map_or(Ok(String::new()), |_| durability::page(&verdict))?;
+    let paged = write(page.as_mut(), &text, "cannot write the page");
+    // What hours have observed is printed also where a disk has no room for it.
+    let exit = show(&verdict, arguments.format)?;
+    kept.and(paged)?;
+    Ok(exit)
+}
+
+fn write(output: Option<&mut Output>, text: &str, otherwise: &'static str) -> Result<()> {
+    output.map_or(Ok(()), |output| output.write(text.as_bytes()).map(drop).context(otherwise))
 }
 
 /// Prints a verdict; the exit code says what it comes to.

@@ -195,7 +195,7 @@ fn processors(pair: (&Contender, &Contender), request: &RunRequest) -> Result<Fo
 
 fn network(pair: (&Contender, &Contender), request: &RunRequest) -> Found {
     let both = [pair.0, pair.1];
-    if !both.iter().any(|contender| contender.engine.is_server()) {
+    if !both.iter().any(|contender| contender.engine.has_server()) {
         return Err("both work within their clients' processes".to_owned());
     }
     let added_ns = request.limits.round_trip_ns.unwrap_or(0);

@@ -56,7 +56,10 @@ impl CheckedRequest {
             contenders.extend(experiment::neutralised(experiment, &contenders, &request.baseline));
         }
         let selection = select(&request.suite, request.only.as_deref()).input()?;
-        open_files::allow(&request.suite, &request.parameters, &selection).input()?;
+        // Agents have limits of their machines.
+        if place.on.is_none() {
+            open_files::allow(&request.suite, &request.parameters, &selection).input()?;
+        }
         Ok(CheckedRequest { request, contenders, selection })
     }
 

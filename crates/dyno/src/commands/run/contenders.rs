@@ -44,7 +44,7 @@ pub fn with_limits(mut contenders: Vec<Contender>, limits: &Limits) -> Result<Ve
         }
     }
     if let Some(bytes) = limits.memory_bytes {
-        if let Some(contender) = contenders.iter().find(|contender| contender.engine.is_server()) {
+        if let Some(contender) = contenders.iter().find(|contender| contender.engine.has_server()) {
             bail!("--memory limits runners, and the memory of {} is its server's", contender.label);
         }
         // Refused now, with the reason, and not by every trial.

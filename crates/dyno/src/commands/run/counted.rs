@@ -64,7 +64,7 @@ fn by_processor(without: Error) -> Result<()> {
 /// The counts that a contender's server lacks, in a line.
 fn of_server(contender: &Contender) -> Option<String> {
     let label = &contender.label;
-    if !contender.engine.is_server() && contender.engine.store().is_none() {
+    if !contender.engine.has_server() {
         return None;
     }
     Some(match &contender.url {

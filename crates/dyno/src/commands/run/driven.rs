@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::Contender;
 use dyno_launch::agents::{AgentHello, AgentPool, Launcher};
+use dyno_protocol::Server;
 use dyno_record::AgentRecord;
 use dyno_suite::Model;
 
@@ -93,18 +94,21 @@ fn check(contender: &Contender) -> Result<()> {
              as --with postgres=postgres://user@host/database, or leave --on out"
         );
     };
+    let server = url.connection("").server;
     ensure!(
-        !url.connection("").server.host.starts_with('/'),
+        !server.host.starts_with('/'),
         "--on drives servers from other machines, and {label} is reached by a socket of this one: name its host in the URL"
     );
+    if let Some(option) = server.options.keys().find(|name| Server::FOLDERS.contains(&name.as_str())) {
+        bail!("--on sends files to agents, and {option} of {label} names a folder: name one file");
+    }
     let command = contender.runner.command();
     let (program, arguments) = command.split_first().context("the runner's start command is empty")?;
     ensure!(
         is_program(Path::new(program)) && !arguments.iter().any(|argument| argument.contains('/')),
-        "the driver {}/{} is a script, and agents are sent runners that are one program: take one of them, such as {}/c",
+        "the driver {}/{} is a script, and agents are sent runners that are one program: leave the driver out of the URL",
         contender.engine.name,
-        contender.driver.name,
-        contender.engine.name
+        contender.driver.name
     );
     Ok(())
 }

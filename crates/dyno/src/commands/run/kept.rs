@@ -16,7 +16,7 @@ use super::outputs::file_time;
 pub fn check(contender: &Contender) -> Result<()> {
     let label = &contender.label;
     ensure!(
-        !contender.engine.is_server() || contender.url.is_some(),
+        !contender.engine.has_server() || contender.url.is_some(),
         "--keep keeps databases in files and those on a server that --url names; the server of {label} is one that dyno \
          starts and removes: leave --keep or {label} out, or name a server"
     );

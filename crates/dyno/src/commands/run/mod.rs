@@ -214,11 +214,15 @@ pub(super) fn perform(
     let mut servers = network::servers(&site, &checked.request.limits);
     checked.keep_available(&site, &mut servers)?;
     let mut progress = Progress::new(place.quiet);
-    let Some(plan) = checked.plan(&site, place, &mut progress)? else {
+    let interrupted = || {
         say("dyno: interrupted before the first trial; nothing is kept");
-        return Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)));
+        Ok(Exit::Signal(interrupts.signal().unwrap_or(SIGINT)))
     };
-    let agents = driven::start(&site)?;
+    let Some(plan) = checked.plan(&site, place, &mut progress)? else { return interrupted() };
+    let agents = match driven::start(&site) {
+        Err(_) if interrupts.signal().is_some() => return interrupted(),
+        started => started?,
+    };
     let mut run = begin(checked.request, &plan, &site, agents, place.made_by.clone());
     let (output, page) = outputs.named(&run)?;
     // Before any measuring: a full disk is found out now.

@@ -21,7 +21,7 @@ pub fn servers(site: &Site, limits: &Limits) -> Servers {
 
 /// True if clients reach its engine in another process.
 fn is_apart(contender: &Contender) -> bool {
-    contender.engine.is_server() || contender.engine.store().is_some()
+    contender.engine.has_server()
 }
 
 /// Prints which contenders have no network.

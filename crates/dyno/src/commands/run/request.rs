@@ -165,7 +165,8 @@ fn schedule(arguments: &RunArgs) -> Result<Schedule> {
         (None, _) => BUDGET,
     };
     let budget = arguments.budget.or(if arguments.trials.is_some() { None } else { Some(usual) });
-    let most = (arguments.budget.is_none() && arguments.trials.is_none()).then(|| usual * EXTENDS);
+    let is_extended = arguments.budget.is_none() && arguments.trials.is_none() && arguments.sustain.is_none();
+    let most = is_extended.then(|| usual * EXTENDS);
     Ok(Schedule {
         trials: arguments.trials,
         budget_ns: budget.map(|budget| budget.as_nanos() as u64),
@@ -216,6 +217,10 @@ pub fn again(arguments: &RerunArgs, old: Run, home: &Home, registry: &Registry) 
     });
     let contenders = contenders.collect::<Result<Vec<_>>>().input()?;
     if let Some(file) = &old.suite.file {
+        // A stranger's run may name it: no device is opened, and no pipe waited for.
+        dyno_files::open_found(&file.path)
+            .with_context(|| format!("cannot read {}", file.path.display()))
+            .input()?;
         file::check_unchanged(file, &suite).input()?;
     }
     let values = old.suite.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_string()));

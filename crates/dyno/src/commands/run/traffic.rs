@@ -14,17 +14,19 @@ use crate::terminal::say;
 /// None has.
 pub fn check(plan: &Plan) -> Result<()> {
     let shown = plan.contenders.iter().filter(|contender| !contender.engine.harness);
-    let (near, served): (Vec<_>, Vec<_>) = shown.partition(|contender| !contender.engine.is_server());
+    let (others, served): (Vec<_>, Vec<_>) = shown.partition(|contender| !contender.engine.is_server());
     ensure!(
         !served.is_empty(),
-        "--round-trips counts what clients and servers say to each other, and none of these contenders is a server: name one, \
-         or leave it out"
+        "--round-trips counts what clients and servers say to each other, and none of these contenders is a server that \
+         speaks PostgreSQL's or MySQL's protocol: name one, or leave it out"
     );
-    for contender in near {
+    for contender in others {
         let label = &contender.label;
-        say(&format!(
-            "dyno: --round-trips counts nothing of {label}: its engine is within the client's process"
-        ));
+        let why = match contender.engine.has_server() {
+            true => "dyno does not read its protocol",
+            false => "its engine is within the client's process",
+        };
+        say(&format!("dyno: --round-trips counts nothing of {label}: {why}"));
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(super) fn typed_contenders(
     }
     if arguments.processes {
         ensure!(
-            arguments.urls.is_empty(),
+            arguments.urls.is_empty() && names.iter().all(|name| addressed(name).is_none()),
             "--processes goes with contenders that dyno starts, and a URL names a server that runs already: leave one out"
         );
         names.iter_mut().for_each(|name| name.push_str(",processes=yes"));

@@ -3,6 +3,7 @@
 
 use dyno_engine::{Contender, Home, Registry, ServerUrl, proofs};
 use dyno_lab::run::order_of_block;
+use dyno_protocol::Hello;
 use dyno_record::{ContenderRecord, Ended, Experiment, Neutralised, Run, Safety, Standing, TestRecord};
 use dyno_suite::progress::PlanningProgress;
 use dyno_suite::{Bounds, ExpectedDigest, NO_SQL, Renderer, Suite, TableForm, Test};
@@ -13,10 +14,18 @@ const TITLE: Bounds = Bounds { bytes: 1 << 16, instructions: 1 << 20 };
 /// The sentences that say what does not follow.
 pub fn unfounded(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
     let mut found = in_suite(run, home, registry);
-    for record in run.contenders.iter() {
+    for (place, record) in run.contenders.iter().enumerate() {
         let label = &record.label;
         let name = run.experiment.as_ref().map_or(label.as_str(), |experiment| name_of(experiment, label));
-        found.extend(in_contender(record, name, registry).map(|why| format!("{label}: {why}")));
+        let mut of_contender = run.trials.iter().filter(|trial| trial.contender == place);
+        let why = match &record.hello {
+            None if of_contender.any(|trial| !trial.samples.is_empty()) => {
+                Some("it has samples, and no settings in force".to_owned())
+            }
+            None => None,
+            Some(hello) => in_contender(run, (record, hello), name, registry),
+        };
+        found.extend(why.map(|why| format!("{label}: {why}")));
     }
     found.extend(in_order(run));
     found
@@ -44,6 +53,11 @@ fn in_suite(run: &Run, home: &Home, registry: &Registry) -> Vec<String> {
     let is_default = dyno_suite::resolve(&suite.parameters, &[]).is_ok_and(|usual| usual == parameters);
     let watch = PlanningProgress::default();
     let titles = Renderer::new(&parameters, NO_SQL, TableForm::default(), TITLE, &watch);
+    let is_there = |written: &Test| run.tests.iter().any(|test| test.id == written.id && !test.preparation);
+    if run.suite.only.is_none() {
+        let missing = suite.tests.iter().filter(|written| !is_there(written));
+        found.extend(missing.map(|written| format!("test {} of the suite is missing", written.id)));
+    }
     for test in &run.tests {
         let written = suite.tests.iter().find(|written| written.id == test.id);
         let why = match written {
@@ -60,6 +74,9 @@ fn in_test(test: &TestRecord, written: &Test, titles: &Renderer, is_default: boo
     if !title.is_ok_and(|title| title.trim() == test.title) {
         return Some("has another title in the suite");
     }
+    if test.model != written.model.name() || test.prepares != written.prepares {
+        return Some("is of another kind in the suite");
+    }
     // The suite states answers of its default parameters. The others, which the plan worked out, stand as they are.
     if !is_default {
         return None;
@@ -69,15 +86,39 @@ fn in_test(test: &TestRecord, written: &Test, titles: &Renderer, is_default: boo
     is_other.then_some("has another right answer in the suite")
 }
 
+/// What a record says otherwise of a contender than its name does, of what decides the group in which it is ranked.
+fn otherwise(run: &Run, record: &ContenderRecord, contender: &Contender, name: &str) -> Option<&'static str> {
+    let is_harness =
+        contender.engine.harness || contender.variant.as_ref().is_some_and(|variant| variant.harness);
+    // Agents drive clients that are processes, whatever the name says.
+    let is_driven = !run.agents.is_empty();
+    [
+        ("commit size", record.per_commit != contender.per_commit),
+        ("role in the harness", record.harness != is_harness),
+        ("kind of clients", record.processes != contender.processes && !is_driven),
+        ("standard of tuning", record.tuning.is_some_and(|tuning| tuning != contender.tuning)),
+        ("address", record.url.is_some() && contender.label != name),
+    ]
+    .into_iter()
+    .find_map(|(what, differs)| differs.then_some(what))
+}
+
 /// A level may be lower than its settings allow, for the storage or by a proof, and never higher.
-fn in_contender(record: &ContenderRecord, name: &str, registry: &Registry) -> Option<String> {
-    let hello = record.hello.as_ref()?;
+fn in_contender(
+    run: &Run,
+    (record, hello): (&ContenderRecord, &Hello),
+    name: &str,
+    registry: &Registry,
+) -> Option<String> {
     let contender = match resolved(record, name, registry) {
         Ok(contender) => contender,
         Err(error) => return Some(format!("its level cannot be worked out here: {error:#}")),
     };
     if record.engine != contender.engine.name {
         return Some(format!("its engine is {}, and the file says {}", contender.engine.name, record.engine));
+    }
+    if let Some(difference) = otherwise(run, record, &contender, name) {
+        return Some(format!("its {difference} is not what its name says"));
     }
     let differing = contender.engine.differences(&record.asked, &hello.settings);
     if let Some(difference) = differing.first() {

@@ -79,7 +79,7 @@ fn report(path: &Path, text: &str, found: &[String], signer: Option<&str>) -> Re
         return Ok(format!("{name}: verified: {}. {ON_TRUST}{signed}\n", counts(&run)));
     }
     let mut lines = vec![format!("{name}: refused:")];
-    lines.extend(found.iter().take(SHOWN).map(|why| format!("  {why}")));
+    lines.extend(found.iter().take(SHOWN).map(|why| format!("  {}", dyno_show::one_line(why))));
     if found.len() > SHOWN {
         lines.push(format!("  and {} more", found.len() - SHOWN));
     }

@@ -95,6 +95,7 @@ impl Case {
 
     fn as_cells(&self) -> Outcome {
         let format = Format {
+            longest: LONGEST,
             syntax: self.dialect.into(),
             skip: 0,
             has_header: false,

@@ -122,15 +122,22 @@ impl Fleet {
     fn send(&self, sha256: &str, needed: &NeededFile) -> Result<()> {
         let mut lacking: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         {
-            let mut members = self.roster.lock();
+            let members = self.roster.lock();
             for &rank in &needed.ranks {
-                let seat = &mut members.seats[rank];
-                if seat.files.insert(sha256.to_owned()) {
+                let seat = &members.seats[rank];
+                if !seat.files.contains(sha256) {
                     lacking.entry(seat.launcher).or_default().push(rank);
                 }
             }
         }
-        lacking.values().try_for_each(|ranks| self.send_to(ranks, sha256, needed))
+        for ranks in lacking.values() {
+            self.send_to(ranks, sha256, needed)?;
+            let mut members = self.roster.lock();
+            for &rank in ranks {
+                members.seats[rank].files.insert(sha256.to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// Sends a file to agents of one launcher.

@@ -62,6 +62,7 @@ impl PrivateSubject {
             look(&link)
         });
         self.interrupts.check()?;
+        let is_late = is_late || found.is_err() && server.was_killed();
         // The server's unwritten data are no longer needed.
         server.kill();
         found.or_else(|error| match is_late {

@@ -76,7 +76,7 @@ fn difference(found: &ExplainedDifference) -> String {
     }
 }
 
-/// A share with its interval; `?` where it cannot be told.
+/// A share with its interval; `?` where it is not known.
 fn cell(share: &SuspectShare) -> String {
     match (share.explains, share.share, share.interval) {
         (Explains::CannotBeTold, ..) | (_, None, _) | (_, _, None) => "?".to_owned(),

@@ -45,8 +45,8 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         anchor: "encryption".into(),
         title: "What encryption costs: more time than unencrypted".into(),
         text: "Each contender that encrypts is compared with the same engine and driver unencrypted, at the same safety \
-               where there is such a one; ‡ marks those for which there is none: a part of what they cost is the price of \
-               safety. The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
+               where there is one; ‡ marks those without an equal: a part of what they cost is not the price \
+               of encryption. The chart shows the geometric mean over the tests that both passed, without opening: a key is derived \
                once, and that is slow on purpose. A mean mixes unlike tests, so look at each of them in the table. ≈ marks what is close: the interval excludes \
                changes beyond the run's margin. ? marks what the trials do not show: the interval includes no change, or it may be \
                chance among all comparisons of the table."

@@ -41,8 +41,8 @@ fn grid(verdict: &Verdict) -> Option<Grid> {
 fn percent(added: Option<&AddedTime>) -> String {
     let Some(added @ AddedTime { ratio, .. }) = added else { return "–".into() };
     let interval = ratio.interval.map(|interval| {
-        let mark = figure::mark_of_added(added);
-        format!(" ({}…{}){mark}", units::signed_percent(interval.low), units::signed_percent(interval.high))
+        format!(" ({}…{})", units::signed_percent(interval.low), units::signed_percent(interval.high))
     });
-    format!("{}{}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())
+    let mark = figure::mark_of_added(added);
+    format!("{}{}{mark}", units::signed_percent(ratio.ratio), interval.unwrap_or_default())
 }

@@ -25,9 +25,10 @@ fn has_many(test: &TestVerdict) -> bool {
 }
 
 fn of_test(test: &TestVerdict) -> Vec<Vec<String>> {
+    let whole = test.amount.as_ref().map(|amount| amount.count);
     let row = |quantity: &Quantity, cells: &[Cell]| {
         let figures = test.cells.iter().zip(cells).map(|(own, cell)| {
-            of_operation(own, cell).map_or_else(|| "–".to_owned(), |value| figure(quantity, value))
+            of_operation(whole, own, cell).map_or_else(|| "–".to_owned(), |value| figure(quantity, value))
         });
         [String::new(), quantity.to_string()].into_iter().chain(figures).collect::<Vec<String>>()
     };
@@ -42,9 +43,11 @@ fn of_test(test: &TestVerdict) -> Vec<Vec<String>> {
     rows
 }
 
-/// The part of an operation in a figure of a test; `own` is the contender's cell of the test itself.
-pub(crate) fn of_operation(own: &Cell, cell: &Cell) -> Option<f64> {
-    let operations = operations(own).filter(|operations| *operations > 0.0)?;
+/// The part of an operation in a figure of a test; `own` is the contender's cell of the test itself, which does `whole`
+/// operations: those that were not timed are worked out in the figure.
+pub(crate) fn of_operation(whole: Option<u64>, own: &Cell, cell: &Cell) -> Option<f64> {
+    let whole = whole.filter(|_| own.figures.extrapolated).map(|whole| whole as f64);
+    let operations = whole.or_else(|| operations(own)).filter(|operations| *operations > 0.0)?;
     cell.figures.summary.map(|summary| summary.median / operations)
 }
 

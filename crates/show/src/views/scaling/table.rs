@@ -75,7 +75,11 @@ fn grid(scaling: &Scaling, test: &ScalingTest) -> Grid {
         let mut row = vec![String::new(), line.contender.clone()];
         row.extend(line.points.iter().map(|point| match point {
             None => "–".to_owned(),
-            Some(point) => point.per_second.map_or(units::duration(point.time.median), units::rate),
+            Some(point) => {
+                let bound = if point.at_least { "≥ " } else { "" };
+                let figure = point.per_second.map_or(units::duration(point.time.median), units::rate);
+                format!("{bound}{figure}")
+            }
         }));
         row
     });

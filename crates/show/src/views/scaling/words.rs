@@ -1,7 +1,6 @@
 //! Runs of several sizes, in words.
 
-use dyno_verdict::statistics::Interval;
-use dyno_verdict::{Scaling, ScalingTest};
+use dyno_verdict::{Scaling, ScalingPoint, ScalingTest};
 
 use crate::measure;
 use crate::views::sustained::words::{number, target};
@@ -48,26 +47,22 @@ fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {
     let unit = test.unit.as_deref().unwrap_or("operations");
     let most = test.lines.iter().filter_map(|line| {
         let (place, point) = line.most()?;
-        Some((&line.contender, place, point.per_second?, point.time.interval))
+        Some((&line.contender, place, point.per_second?, point))
     });
     // In the order of the runs: a contender that is safer, or isolates more, is not a slower version of the same.
     let most: Vec<_> = most.collect();
-    let clause =
-        |(nth, (label, place, rate, interval)): (usize, &(&String, usize, f64, Option<Interval>))| {
-            let rate = match nth {
-                0 => format!("{label} sustains {} {unit}/s with {held}", number(*rate)),
-                _ => format!("{label} {}", number(*rate)),
-            };
-            // The times between two operations.
-            let ends = interval.map(|ends| {
-                format!(
-                    " ({}–{})",
-                    number(measure::per_second(ends.high)),
-                    number(measure::per_second(ends.low))
-                )
-            });
-            format!("{rate}{} at {}={}", ends.unwrap_or_default(), scaling.parameter, scaling.sizes[*place])
+    let clause = |(nth, (label, place, rate, point)): (usize, &(&String, usize, f64, ScalingPoint))| {
+        let rate = match nth {
+            0 => format!("{label} sustains {} {unit}/s with {held}", number(*rate)),
+            _ => format!("{label} {}", number(*rate)),
         };
+        // The times between two operations.
+        let ends = point.time.interval.map(|ends| {
+            format!(" ({}–{})", number(measure::per_second(ends.high)), number(measure::per_second(ends.low)))
+        });
+        let more = if point.at_least { " or more" } else { "" };
+        format!("{rate}{more}{} at {}={}", ends.unwrap_or_default(), scaling.parameter, scaling.sizes[*place])
+    };
     let said: Vec<String> = most.iter().enumerate().map(clause).collect();
     (!said.is_empty()).then(|| format!("{}: {}.", test.id, said.join("; ")))
 }

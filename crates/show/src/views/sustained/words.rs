@@ -79,7 +79,11 @@ pub fn sentence(verdict: &Verdict, sustained: &Sustained) -> String {
     let clauses = clauses
         .map(|(place, line)| clause(verdict, line, first.contains(&Some(place)), unit, &sustained.target));
     let said: Vec<String> = clauses.collect();
-    let unequal = if are_equals { "" } else { " Not all of them are equally safe and isolated." };
+    let unequal = if are_equals {
+        ""
+    } else {
+        " Not all of them are ranked together: they differ in safety, isolation or what else decides a rank."
+    };
     format!("{}: {}.{unequal}", sustained.test, said.join("; "))
 }
 

@@ -14,7 +14,7 @@ pub const COLUMNS: [&str; 6] =
     ["round trips", "statements", "prepares", "sends", "bytes sent", "bytes received"];
 /// The most characters of a statement's text that a table shows.
 const SHOWN: usize = 70;
-/// The columns of a statement's count, with what separates it from those beside it.
+/// The columns of a statement's count, with what separates it from those next to it.
 const COUNT: usize = 14;
 
 /// The tables; with notes also the statements of each contender.
@@ -35,7 +35,7 @@ pub fn tables(verdict: &Verdict, options: TableOptions) -> Vec<String> {
     grids.map(|grid| plain(&grid)).collect()
 }
 
-/// The columns that are left beside the contender and the count.
+/// The columns that are left next to the contender and the count.
 fn room_for_statements(verdict: &Verdict, test: &TrafficTest) -> usize {
     let labels = test.lines.iter().map(|line| verdict.label(line.contender).chars().count());
     let heading = name(test).chars().count() + ": contender".len();

@@ -67,12 +67,16 @@ fn best(run: &Run, test: &TestVerdict, searches: &BTreeMap<usize, Search>) -> Ve
         let is_known = matches!(outcome(contender)?, Outcome::Sustains { interval: Some(_), .. });
         Some((*contender, searches.get(contender)?.threshold().filter(|_| is_known)?))
     };
-    // It may sustain more than anybody.
+    let is_judged = |contender: &usize| {
+        test.cell(*contender).is_some_and(|cell| cell.standing == CellStanding::Sought && !cell.failed)
+    };
+    // It may sustain more than all others.
     let is_open = |contender: &usize| {
-        !matches!(
-            outcome(contender),
-            Some(Outcome::Sustains { interval: Some(_), .. } | Outcome::NotSustained { .. })
-        )
+        !is_judged(contender)
+            || !matches!(
+                outcome(contender),
+                Some(Outcome::Sustains { interval: Some(_), .. } | Outcome::NotSustained { .. })
+            )
     };
     let mut found = Vec::new();
     for (_, mut members) in run.classes() {

@@ -16,6 +16,8 @@ export const layered = (Below) =>
     static variants = ["multirow", "insert"];
     /** By table, its columns with their types: what a program's own description of its tables says. */
     tables = {};
+    /** The sources of the statements of mixes, by their pieces, for these tables. */
+    sources = new Map();
     /** Rows of a load in one statement. */
     many = MANY;
     #above = new WeakMap();
@@ -82,6 +84,7 @@ export const layered = (Below) =>
     /** Outside the clock. */
     async #learn() {
       this.tables = {};
+      this.sources.clear();
       for (const [table, name, type] of await this.query(this.catalogue)) {
         (this.tables[table] ??= {})[name] = type.toLowerCase().replace(/ *\(.*/, "");
       }

@@ -30,9 +30,15 @@ export const layeredSession = (Below) =>
       return "execute()";
     }
 
-    /** Every execution is built and parsed anew. */
+    /** Every execution is built and parsed anew. The source is that of a program, so it is written once, and not by each
+     *  client that comes and goes within the clock. */
     simple(pieces) {
-      return this.compile(this.source(pieces), pieces.length - 1);
+      const { sources } = this.driver;
+      const key = JSON.stringify(pieces);
+      if (!sources.has(key)) {
+        sources.set(key, this.source(pieces));
+      }
+      return this.compile(sources.get(key), pieces.length - 1);
     }
 
     prepare(pieces) {

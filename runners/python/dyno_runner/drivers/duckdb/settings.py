@@ -15,7 +15,7 @@ def location(job: Job, directory: Path) -> str:
     place = PLACES[0]
     for setting in job.settings:
         if setting.name != "database":
-            raise Failure(f"duckdb/python has no setting '{setting.name}' of its own")
+            raise Failure(f"duckdb/python itself has no setting '{setting.name}'")
         if setting.value not in PLACES:
             raise Failure(f"the setting 'database' is one of {', '.join(PLACES)}, not '{setting.value}'")
         place = setting.value

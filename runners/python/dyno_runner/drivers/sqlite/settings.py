@@ -15,7 +15,7 @@ def database_of(job: Job) -> str:
     place = "file"
     for setting in job.settings:
         if setting.name != "database":
-            raise Failure(f"sqlite/{job.driver} has no setting '{setting.name}' of its own")
+            raise Failure(f"sqlite/{job.driver} itself has no setting '{setting.name}'")
         if setting.value not in PLACES:
             raise Failure(f"the setting 'database' is one of {', '.join(PLACES)}, not '{setting.value}'")
         place = setting.value

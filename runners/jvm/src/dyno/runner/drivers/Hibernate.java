@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.hibernate.SessionFactory;
 import org.hibernate.StatelessSession;
 import org.hibernate.Version;
@@ -27,6 +28,8 @@ final class Hibernate extends Layered {
 
     /** Null until the tables are known. */
     private SessionFactory factory = null;
+    /** By statement, what executes it: found once, and not by each client that comes and goes within the clock. */
+    private final Map<List<String>, HibernateQuery.Execution> queries = new ConcurrentHashMap<>();
 
     Hibernate(Jdbc under) {
         super(under);
@@ -40,6 +43,7 @@ final class Hibernate extends Layered {
     @Override
     void learn() {
         end();
+        queries.clear();
         StandardServiceRegistry registry = new StandardServiceRegistryBuilder()
                 .applySetting(JdbcSettings.CONNECTION_PROVIDER, new Connections(under))
                 .build();
@@ -53,7 +57,9 @@ final class Hibernate extends Layered {
     @Override
     Session client(JdbcSession own) throws SQLException {
         under.keep(own.connection, true);
-        return new HibernateSession(own, factory, schema);
+        // All of its statements are in transactions: it would turn this off and on again around each, by the server.
+        own.connection.setAutoCommit(false);
+        return new HibernateSession(own, this);
     }
 
     /** https://docs.hibernate.org/orm/6.6/userguide/html_single/#batch */
@@ -77,6 +83,20 @@ final class Hibernate extends Layered {
             }
             return null;
         });
+    }
+
+    SessionFactory factory() {
+        return factory;
+    }
+
+    /** What executes a statement, by the connection with which it is looked for. */
+    HibernateQuery.Execution query(Connection connection, List<String> pieces) {
+        HibernateQuery.Execution known = queries.get(pieces);
+        if (known == null) {
+            known = HibernateQuery.of(factory, connection, schema, tree(pieces), pieces);
+            queries.put(List.copyOf(pieces), known);
+        }
+        return known;
     }
 
     private void end() {

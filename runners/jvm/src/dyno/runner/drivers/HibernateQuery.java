@@ -50,8 +50,8 @@ final class HibernateQuery {
         this.places = NAMED.matcher(text).results().mapToInt(found -> Integer.parseInt(found.group(1))).distinct().toArray();
     }
 
-    static Execution of(SessionFactory factory, Connection connection, Schema schema, List<String> pieces) {
-        Tree tree = Parser.parse(pieces, schema::names);
+    static Execution of(
+            SessionFactory factory, Connection connection, Schema schema, Tree tree, List<String> pieces) {
         if (tree != null && isKnown(schema, tree)) {
             boolean isInsert = tree.kind() == Tree.Kind.INSERT;
             if (isInsert && (hasKey(schema, tree) || Mapping.isGenerated(schema.tables().get(tree.table())))

@@ -1,27 +1,23 @@
 package dyno.runner.drivers;
 
-import dyno.runner.drivers.layers.Schema;
 import java.sql.SQLException;
 import java.util.List;
-import org.hibernate.SessionFactory;
 
 /** A client with a session of Hibernate for each transaction. A statement outside of one is a transaction as well: without one
  *  Hibernate writes nothing. */
 final class HibernateSession extends LayerSession {
-    private final SessionFactory factory;
-    private final Schema schema;
+    private final Hibernate layer;
     /** Null outside of transactions. */
     private org.hibernate.Session open = null;
 
-    HibernateSession(JdbcSession own, SessionFactory factory, Schema schema) {
+    HibernateSession(JdbcSession own, Hibernate layer) {
         super(own);
-        this.factory = factory;
-        this.schema = schema;
+        this.layer = layer;
     }
 
     @Override
     public Call prepare(List<String> pieces) throws SQLException {
-        HibernateQuery.Execution query = unwrapped(() -> HibernateQuery.of(factory, own.connection, schema, pieces));
+        HibernateQuery.Execution query = unwrapped(() -> layer.query(own.connection, pieces));
         return new PreparedAgain(pieces.size() - 1, values -> execute(query, values));
     }
 
@@ -29,7 +25,7 @@ final class HibernateSession extends LayerSession {
      *  prepared. */
     @Override
     public Call simple(List<String> pieces) throws SQLException {
-        HibernateQuery.Execution query = unwrapped(() -> HibernateQuery.of(factory, own.connection, schema, pieces));
+        HibernateQuery.Execution query = unwrapped(() -> layer.query(own.connection, pieces));
         return new PreparedAgain(pieces.size() - 1, values -> {
             own.driver.keep(own.connection, false);
             try {
@@ -66,7 +62,7 @@ final class HibernateSession extends LayerSession {
     @Override
     public void begin(boolean writes) throws SQLException {
         unwrapped(() -> {
-            open = factory.withOptions().connection(own.connection).openSession();
+            open = layer.factory().withOptions().connection(own.connection).openSession();
             return open.beginTransaction();
         });
     }

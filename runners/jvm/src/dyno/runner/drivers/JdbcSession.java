@@ -9,7 +9,7 @@ abstract class JdbcSession implements Session {
     final Jdbc driver;
     final Connection connection;
     private final boolean isOwn;
-    /** True if each statement commits by itself, as far as this client has asked for. MySQL Connector/J sends a statement
+    /** True if each statement commits when it ends, as far as this client has asked for. MySQL Connector/J sends a statement
      *  whenever it is asked, also where nothing changes. */
     private boolean isSeparate = true;
 

@@ -67,7 +67,7 @@ final class Jooq extends Layered {
     }
 
     private Call call(DSLContext db, List<String> pieces) {
-        PreparedAgain.Execution query = JooqQuery.of(db, schema, pieces);
+        PreparedAgain.Execution query = JooqQuery.of(db, schema, tree(pieces), pieces);
         return new PreparedAgain(pieces.size() - 1, values -> LayerSession.unwrapped(() -> query.run(values)));
     }
 

@@ -47,8 +47,7 @@ final class JooqQuery {
     }
 
     /** What executes a statement with the values of its parameters. One whose form has no such calls is plain SQL. */
-    static PreparedAgain.Execution of(DSLContext db, Schema schema, List<String> pieces) {
-        Tree tree = Parser.parse(pieces, schema::names);
+    static PreparedAgain.Execution of(DSLContext db, Schema schema, Tree tree, List<String> pieces) {
         if (tree != null) {
             return new JooqQuery(db, schema, tree)::run;
         }

@@ -4,10 +4,16 @@ import dyno.runner.Answer;
 import dyno.runner.Load;
 import dyno.runner.RowFile;
 import dyno.runner.Statements;
+import dyno.runner.drivers.layers.Parser;
 import dyno.runner.drivers.layers.Schema;
+import dyno.runner.drivers.layers.Tree;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** A layer that builds SQL above a driver: statements of a mix and rows of a load go through it, all else to the driver. */
 abstract class Layered implements Driver {
@@ -16,6 +22,8 @@ abstract class Layered implements Driver {
     final Jdbc under;
     /** The tables that the layer knows. */
     Schema schema = null;
+    /** By statement, its tree: it is read once, and not by each client that comes and goes within the clock. */
+    private final Map<List<String>, Optional<Tree>> trees = new ConcurrentHashMap<>();
 
     Layered(Jdbc under) {
         this.under = under;
@@ -36,8 +44,15 @@ abstract class Layered implements Driver {
     private void know(Schema found) {
         if (!found.equals(schema)) {
             schema = found;
+            trees.clear();
             learn();
         }
+    }
+
+    /** The tree of a statement; null where it has none. */
+    Tree tree(List<String> pieces) {
+        Function<List<String>, Optional<Tree>> parse = one -> Optional.ofNullable(Parser.parse(one, schema::names));
+        return trees.computeIfAbsent(pieces, parse).orElse(null);
     }
 
     @Override

@@ -25,6 +25,8 @@ final class SqliteJdbc extends Jdbc {
     private static final int LOCKED = 6;
 
     private final String place;
+    /** True once SQLite knows where its temporary files belong. */
+    private boolean isPlaced = false;
 
     SqliteJdbc(Job job) {
         super(job, Layered.VARIANTS);
@@ -39,7 +41,7 @@ final class SqliteJdbc extends Jdbc {
         String place = "file";
         for (Job.Setting setting : job.settings()) {
             if (!setting.name().equals("database")) {
-                throw new Failure("sqlite/sqlite-jdbc has no setting '" + setting.name() + "' of its own");
+                throw new Failure("sqlite/sqlite-jdbc itself has no setting '" + setting.name() + "'");
             }
             if (!List.of("file", ":memory:", "temporary").contains(setting.value())) {
                 throw new Failure("the setting 'database' is one of file, :memory:, temporary, not '" + setting.value()
@@ -60,7 +62,8 @@ final class SqliteJdbc extends Jdbc {
         SQLiteDataSource source = new SQLiteDataSource();
         source.setUrl("jdbc:sqlite:" + name);
         Connection opened = source.getConnection();
-        if (connection == null) {
+        if (!isPlaced) {
+            isPlaced = true;
             // SQLite's temporary files belong on the measured file system, like the database: that is a setting of the
             // process, and Java cannot set the variable SQLITE_TMPDIR.
             pragma(opened, "temp_store_directory = '" + job.directory().replace("'", "''") + "'");

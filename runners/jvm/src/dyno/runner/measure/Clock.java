@@ -35,7 +35,7 @@ public final class Clock {
             server.nodes().forEach(node -> Native.dyno_gauge_add_node(gauge, node));
         }
         this.slowdown = slowdown;
-        // The first calls of functions take longer than later ones: they are not to be those beside the clock.
+        // The first calls of functions take longer than later ones: they are not to be those next to the clock.
         for (int turn = 0; turn < 20; turn++) {
             count();
             startAt(System.nanoTime());
