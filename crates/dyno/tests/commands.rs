@@ -126,6 +126,10 @@ fn compare_reports_what_is_slower() {
     };
     place.write("old.json", &timed(1));
     place.write("slow.json", &timed(3));
+    let mut same = read_json(&place.path("old.json"));
+    same["started"] = "2026-01-02T03:04:05Z".into();
+    place.write("same.json", &run_file(&same));
+    place.dyno("compare old.json old.json").exits(0).says("hold the same run, so that nothing can differ");
     place.dyno("compare old.json slow.json").exits(0).prints("slower");
     let gate = |arguments: &str, code: i32, last: &str| {
         let result = place.dyno(&format!("compare {arguments}")).exits(code);
@@ -148,9 +152,9 @@ fn compare_reports_what_is_slower() {
     }
     gate("slow.json old.json --fail-slower 5%", 0, "gate: 0 of 2 exceed time by more than 5 %")
         .prints("faster");
-    gate("old.json old.json --fail-slower 5%", 0, "gate: 0 of 2 exceed time by more than 5 %").prints("≈");
+    gate("old.json same.json --fail-slower 5%", 0, "gate: 0 of 2 exceed time by more than 5 %").prints("≈");
     let close = "gate: 0 of 2 exceed time by more than 0 %, 2 undecided (more trials or a quieter machine decide them)";
-    gate("old.json old.json --fail-slower 0%", 5, close);
+    gate("old.json same.json --fail-slower 0%", 5, close);
     let mut few = read_json(&place.path("slow.json"));
     few["trials"].as_array_mut().unwrap().retain(|trial| trial["block"].as_u64().unwrap() <= 2);
     place.write("few.json", &run_file(&few));
@@ -161,7 +165,7 @@ fn compare_reports_what_is_slower() {
     // Neither run counted instructions: what was not compared does not pass.
     let idle = "gate: 0 of 2 exceed time by more than 5 %, or instructions by more than 1 %; undecided, because \
                 there was nothing to compare in instructions";
-    gate("old.json old.json --gate time<=+5%,instructions<=1%", 5, idle);
+    gate("old.json same.json --gate time<=+5%,instructions<=1%", 5, idle);
     for format in ["json", "csv", "markdown"] {
         place.dyno(&format!("compare old.json slow.json --format {format}")).exits(0).prints("slower");
     }

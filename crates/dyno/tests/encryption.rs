@@ -85,7 +85,7 @@ fn the_price_is_counted_over_the_plain_one_with_the_same_settings() {
 fn a_price_over_one_that_is_not_equally_safe_says_so() {
     let place = Place::new();
     let result = place.dyno(&format!("{SMALL} --only 1 --with sqlite:nosync,sqlite@mc:raw-key"));
-    result.exits(0).prints("‡ over sqlite").prints("a part of the price is that of safety");
+    result.exits(0).prints("‡ over sqlite").prints("a part of the price is not that of encryption");
     let verdict = place.dyno("show run.json --format json").exits(0).json();
     let verdict = verdict.get("verdict").unwrap_or(&verdict);
     assert_eq!(verdict["overheads"][0]["same_level"], false);

@@ -27,8 +27,9 @@ pub struct TrafficPart {
     pub operations: Option<u64>,
 }
 
-/// The tests of a job with one class of operations at a time, each with half of the operations and then with all. Their
-/// steps are written to a folder.
+/// The tests of a job with one class of operations at a time, each with half of the operations, once more with the same, and
+/// then with all. Drivers that keep one connection for several tests prepare its statements in the first of them, which is
+/// not counted; others prepare in each. The steps are written to a folder.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -40,15 +41,15 @@ pub fn split(job: &Job, folder: &Path) -> Result<(Vec<Test>, Vec<TrafficPart>)> 
             for (place, steps) in of_classes(mix)?.into_iter().enumerate() {
                 let class = &mix.classes[place].name;
                 let half = steps.len() / 2;
-                let ids = ["first", "all"].map(|part| format!("{}/{class}/{part}", test.id));
-                for (id, steps) in ids.iter().zip([&steps[..half], &steps[..half * 2]]) {
+                let ids = ["before", "first", "all"].map(|part| format!("{}/{class}/{part}", test.id));
+                for (id, steps) in ids.iter().zip([&steps[..half], &steps[..half], &steps[..half * 2]]) {
                     // A class without steps has a record without counts.
                     if half > 0 {
                         let name = format!("{}.{place}.{}.steps", test.id, steps.len());
                         tests.push(one_client(test, mix, id, write(&folder.join(name), steps)?));
                     }
                 }
-                let [without, counted] = ids;
+                let [_, without, counted] = ids;
                 parts.push(TrafficPart {
                     test: test.id.clone(),
                     class: Some(class.clone()),
@@ -142,19 +143,20 @@ mod tests {
         let (tests, parts) = split(&job, &folder.path().join("traffic")).unwrap();
         assert_eq!(tests[0], other);
         let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-        assert_eq!(ids, ["1", "mix/read/first", "mix/read/all", "mix/write/first", "mix/write/all"]);
+        let of = |class: &str| ["before", "first", "all"].map(|part| format!("mix/{class}/{part}"));
+        assert_eq!(ids, [&["1".to_owned()][..], &of("read"), &of("write")].concat());
         let operations: Vec<_> = parts.iter().map(|part| (part.class.as_deref(), part.operations)).collect();
         assert_eq!(
             operations,
             [(None, None), (Some("read"), Some(2)), (Some("write"), Some(1)), (Some("none"), Some(0))]
         );
-        let Work::Mix(all) = &tests[2].work else { panic!("{:?}", tests[2]) };
-        assert_eq!((all.clients, all.session, tests[2].check.as_deref()), (1, None, None));
+        let Work::Mix(all) = &tests[3].work else { panic!("{:?}", tests[3]) };
+        assert_eq!((all.clients, all.session, tests[3].check.as_deref()), (1, None, None));
         assert_eq!(
             fs::read(&all.steps[0].file).unwrap(),
             [step(0, 0, 0), step(0, 0, 1), step(0, 0, 3), step(0, 0, 4)].concat()
         );
-        let Work::Mix(first) = &tests[3].work else { panic!("{:?}", tests[3]) };
+        let Work::Mix(first) = &tests[5].work else { panic!("{:?}", tests[5]) };
         assert_eq!(fs::read(&first.steps[0].file).unwrap(), step(0, 1, 2));
     }
 }

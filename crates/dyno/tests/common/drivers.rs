@@ -123,7 +123,15 @@ impl Drivers {
             let run = super::read_json(&place.path("run.jsonl"));
             let record = &run["contenders"][0]["traffic"][0];
             assert!(record["unread"].is_null() && record["failed"].is_null(), "{record}");
-            assert_eq!(record["passes"][0]["prepares"], 0, "{driver}: {record}");
+            let counts = &record["passes"][0];
+            assert_eq!(counts["prepares"], 0, "{driver}: {record}");
+            // Each statement is waited for, also where a connection of an earlier test has prepared it.
+            assert_eq!(
+                counts["executed"],
+                130 * record["operations"].as_u64().unwrap(),
+                "{driver}: {record}"
+            );
+            assert!(counts["round_trips"].as_u64() >= counts["executed"].as_u64(), "{driver}: {record}");
         }
     }
 

@@ -72,7 +72,7 @@ fn root_loads_into_no_folder_that_another_user_could_exchange() {
     assert_eq!(query(&place.path("theirs/a.db"), "SELECT count(*) FROM t"), json!([[2]]));
     assert!(!place.path("theirs/b.db").exists());
     place.write("bad.csv", "id,v\n1,a\nx,b\n");
-    let rejects = "--types INTEGER,TEXT --on-error reject --rejects theirs/r.csv";
+    let rejects = "--header --types INTEGER,TEXT --on-error reject --rejects theirs/r.csv";
     let result = import(&place, &format!("bad.csv --into precious/bad.db {rejects}")).exits(2);
     result.says("another user could have root write elsewhere").says("--rejects names another file");
     assert!(!place.path("precious/bad.db").exists() && !place.path("theirs/r.csv").exists());

@@ -34,15 +34,20 @@ export async function operation(session, work, one, steps, recorder, pause) {
     ended: (how) => timing.ended(how === undefined || how === UNDONE),
     restart: () => timing.restart(),
   };
-  // Once a class: clients that come and go within the clock would each wait for it.
-  one.made ??= compile(source(work, one, session.keeps, timing !== null), Object.keys(tools), session.awaits);
-  return one.made(...Object.values(tools));
+  const text = source(work, one, session.keeps, timing !== null);
+  return compile(text, Object.keys(tools), session.awaits)(...Object.values(tools));
 }
+
+/** By text, what makes a function: clients that come and go within the clock would each wait for it. */
+const compiled = new Map();
 
 /** What makes the function of a source, in which `await` stands before each call of the driver, of what it calls. */
 function compile(text, names, awaits) {
   const body = awaits ? text : text.replaceAll("await ", "").replaceAll("async ", "");
-  return new Function(...names, body);
+  if (!compiled.has(body)) {
+    compiled.set(body, new Function(...names, body));
+  }
+  return compiled.get(body);
 }
 
 /** The source of a class: exported so that tests can read it. */

@@ -123,8 +123,8 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes = vec![
         "Round trips: how often one client waited for its server in an operation, counted in two passes through a recording \
          proxy (--round-trips); two numbers are those of passes that differ. Of a mix these are the counts that the second \
-         half of a session adds: those of a session that does the first half alone are subtracted. So what each session does \
-         once, as connecting, cancels out; on a busy machine a count may miss an operation. A statement is one that the server \
+         half of a session adds: those of an earlier session that does the first half alone are subtracted. So what each session \
+         does once, as connecting, cancels out; on a busy machine a count may miss an operation. A statement is one that the server \
          saw executed; `dyno show --notes [FILE]` lists their texts. A send is a write to the socket, or several in quick succession."
             .to_owned(),
     ];
