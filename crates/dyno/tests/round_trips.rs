@@ -87,7 +87,7 @@ fn what_cannot_be_counted_or_broken_is_refused_before_anything_runs() {
         place.dyno(arguments).exits(2).without_panic().says(words);
     };
     refused("run bank --with sqlite:wal --round-trips --quiet", "none of these contenders is a server");
-    refused("conformance --faults sqlite", "within the client's process");
+    refused("conformance --faults sqlite", "PostgreSQL's or MySQL's protocol, and sqlite has none");
     refused("conformance --faults postgres=postgres://u@127.0.0.1:1/x", "runs already is named by --url");
     refused("conformance --faults postgres --only import", "cannot be used with");
     place.assert_clean();

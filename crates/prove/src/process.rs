@@ -14,6 +14,7 @@ use dyno_launch::Interrupts;
 use dyno_launch::stopped_descendants;
 use dyno_launch::waiting::has_ended;
 use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, fallocate};
 use nix::libc;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill, killpg};
@@ -27,6 +28,8 @@ use crate::subject::WorkMode;
 const STEP: Duration = Duration::from_micros(500);
 /// The most output of a program that is kept, in bytes.
 const KEPT: usize = 16 << 20;
+/// The room that a program's output has at least, in bytes.
+const ROOM: i64 = 64 << 10;
 /// The time that killed processes may take to be gone.
 const BURIAL: Duration = Duration::from_secs(10);
 
@@ -110,7 +113,7 @@ pub fn run(
 ) -> Result<Ended> {
     let program = command.get_program().display().to_string();
     // Files and not pipes: no thread has to read while it works.
-    let (kept, errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let (kept, errors) = (with_room()?, with_room()?);
     let output = match output {
         Output::Recorder(file) => file,
         Output::Kept => kept.try_clone()?,
@@ -149,6 +152,16 @@ fn wait(child: &Child, start: Instant, end: Duration, interrupts: &Interrupts) -
             return has_ended;
         }
         thread::sleep(STEP);
+    }
+}
+
+/// A file for output that has some room: a program could not even report that a disk is full.
+fn with_room() -> Result<File> {
+    let file = tempfile::tempfile()?;
+    match fallocate(&file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, ROOM) {
+        // Not every file system gives room beforehand.
+        Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(file),
+        Err(error) => Err(io::Error::from(error)).context("there is no room for what a program writes"),
     }
 }
 

@@ -123,8 +123,11 @@ fn key(run: &Run) -> String {
     let only = run.suite.only.as_deref().unwrap_or("all");
     // A suite may have been changed and kept its name.
     let (name, text) = (&run.suite.name, &run.suite.text);
-    let limits = (run.limits.cache_bytes, run.limits.memory_bytes, run.schedule.statements);
-    format!("{name}\n{text}\n{}\n{}\n{only}\n{limits:?}", parameters.join("\n"), load(run))
+    let bytes = [run.limits.cache_bytes, run.limits.memory_bytes];
+    let [cache, memory] =
+        bytes.map(|bytes| bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()));
+    let (parameters, load, timed) = (parameters.join("\n"), load(run), run.schedule.statements);
+    format!("{name}\n{text}\n{parameters}\n{load}\n{only}\n{cache}\n{memory}\n{timed}")
 }
 
 /// The load in words: what `--clients`, `--rate` and the like asked for.
