@@ -163,6 +163,11 @@ impl Contender {
         self.engine.has_stale_reads(&self.settings) || (is_dealt && lags())
     }
 
+    /// True if it measures dyno itself, and no engine.
+    pub fn is_harness(&self) -> bool {
+        self.engine.harness || self.variant.as_ref().is_some_and(|variant| variant.harness)
+    }
+
     /// True if its data are encrypted, by the engine or by the file system.
     pub fn encrypts(&self) -> bool {
         self.engine_encrypts() || self.file_system.is_some()

@@ -267,7 +267,7 @@ fn first_bytes(text: &mut impl Read, wanted: u64) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// What was read already, with the rest behind it.
+/// A reader of bytes that were read already, and of the rest behind them.
 fn rejoined<R: Read>(start: &[u8], rest: R) -> BufReader<impl Read + use<R>> {
     BufReader::with_capacity(BLOCK, Cursor::new(start.to_vec()).chain(rest))
 }

@@ -92,7 +92,7 @@ impl TestJudge<'_> {
     fn cell(&self, quantity: &Quantity, contender: usize) -> Cell {
         let (mut figures, mut points) = self.figures(quantity, contender);
         // Trials with too few operations are the slow ones: a percentile without them would be that of the quick ones.
-        if !is_of_all_trials(self.run, self.disturbances, contender, &self.test.id, (quantity, &figures)) {
+        if !is_of_all_trials(self.run, contender, &self.test.id, (quantity, &figures)) {
             (figures, points) = Default::default();
         }
         let standing = match figures.summary {

@@ -90,13 +90,12 @@ pub(crate) fn has_enough(operations: u64, share: f64) -> bool {
 /// True if figures of response times rest on all trials whose time is known, and all other figures.
 pub(crate) fn is_of_all_trials(
     run: &Run,
-    disturbances: &Disturbances,
     contender: usize,
     test: &str,
     (quantity, found): (&Quantity, &Figures),
 ) -> bool {
     let is_response = matches!(quantity, Quantity::Response { .. });
-    !is_response || found.samples == figures(run, disturbances, contender, test, &Quantity::Time).0.samples
+    !is_response || found.samples == measured(run, contender, test, quantity).count()
 }
 
 /// True if the share of operations that a figure is about takes in some, in a trial, that had no success: the figure is then
@@ -108,20 +107,24 @@ pub(crate) fn takes_in_failed(
     test: &str,
     quantity: &Quantity,
 ) -> bool {
-    let is_beyond =
-        |share: f64, timed: u64, never: u64| never > 0 && share * (timed + never) as f64 > timed as f64;
+    // Histograms are unpacked only where something had no success.
+    let is_beyond = |share: f64, never: u64, timed: &dyn Fn() -> u64| {
+        never > 0 && {
+            let timed = timed();
+            share * (timed + never) as f64 > timed as f64
+        }
+    };
     used(run, disturbances, contender, test).any(|sample| match quantity {
         Quantity::Response { class, share } if *share < 1.0 => {
             let mut classes = sample.sample.classes.iter();
             let class = classes.find(|reported| reported.class == *class);
             class.is_some_and(|class| {
-                let timed = class.waited().map_or(0, |waited| waited.len());
-                is_beyond(*share, timed, class.failed)
+                is_beyond(*share, class.failed, &|| class.waited().map_or(0, |waited| waited.len()))
             })
         }
         Quantity::Time | Quantity::Rate(_) => sample
             .judged_percentile
-            .is_some_and(|share| is_beyond(share, sample.timed(), sample.never_timed())),
+            .is_some_and(|share| is_beyond(share, sample.never_timed(), &|| sample.timed())),
         Quantity::Response { .. } | Quantity::Count { .. } => false,
     })
 }

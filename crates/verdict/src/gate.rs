@@ -89,7 +89,7 @@ impl Gate {
     fn hold_runs(&mut self, test: &TestComparison, contender: usize, place: &str) {
         let cell = &test.cells[contender];
         let missing = cell.why_not.clone().filter(|_| cell.is_broken());
-        // What the old run measured is not left out where the new one has nothing to compare with it.
+        // A figure of the old run is not left out where the new run has nothing to compare with it.
         let was_measured = cell.old_ns.is_some()
             || matches!(cell.old_sustained, Some(Outcome::Sustains { .. } | Outcome::AtLeast { .. }));
         if cell.ratio.is_some() || missing.is_some() || was_measured {

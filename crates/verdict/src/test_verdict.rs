@@ -122,6 +122,11 @@ impl TestVerdict {
         self.cell(contender).is_some_and(Cell::is_comparable)
     }
 
+    /// The median of a contender's figures, in nanoseconds.
+    pub(crate) fn median(&self, contender: usize) -> Option<f64> {
+        self.cell(contender)?.figures.summary.map(|summary| summary.median)
+    }
+
     /// Returns true if it is part of the geometric means and of the ranks. What prepares the other tests is not.
     /// Opening is not: it happens once, and deriving a key, slow on purpose, would drown the work. Settling is not: an
     /// engine that has put nothing off has no time to divide by.

@@ -74,7 +74,7 @@ fn candidates(
         let is_known = |contender, found| {
             beyond(run, disturbances, contender, record, class, share).is_none()
                 && !takes_in_failed(run, disturbances, contender, test, &quantity)
-                && is_of_all_trials(run, disturbances, contender, test, (&quantity, found))
+                && is_of_all_trials(run, contender, test, (&quantity, found))
         };
         if share < ALL && !(is_known(fastest, &own) && is_known(next, &other)) {
             return None;

@@ -40,7 +40,7 @@ impl<'c> Statements<'c> {
             Query::prepare(connection, sql, parameters).map_err(|error| error.context(quote(sql)))
         };
         let all = statements(work, |place| format!("${place}"));
-        // What no class of these needs is not prepared: to sessions that come and go it would cost round trips.
+        // A bracket that no class needs is not prepared: each would cost a session that comes and goes a round trip.
         let in_transactions =
             || work.classes.iter().filter(|one| one.transaction.is_some() && !one.statements.is_empty());
         let sends_text = in_transactions().next().is_none() || all.iter().all(|one| one.is_simple);

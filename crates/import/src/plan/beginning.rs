@@ -53,31 +53,25 @@ impl Beginning {
         let (mut size, most) = (request.source.sample_size(), longest(request.memory) as u64);
         loop {
             let can_grow = request.source.is_repeatable() && size < most;
-            if can_grow && request.delimiter.is_none() && json::is_cut(&sampled(request, size)?) {
-                size = (size * MORE).min(most);
-                continue;
-            }
-            let beginning = Beginning::of_beginning(request, size)?;
-            let is_enough = !beginning.records.is_empty() || beginning.opened.whole;
-            if is_enough || !can_grow {
-                return Ok(beginning);
+            let stamps = request.sources().map(Source::stamp).collect();
+            let opened =
+                request.source.open_sampled(request.encoding, size, Arc::default(), Arc::default())?;
+            if !(can_grow && request.delimiter.is_none() && json::is_cut(&opened)) {
+                let beginning = Beginning::of_beginning(request, stamps, opened)?;
+                let is_enough = !beginning.records.is_empty() || beginning.opened.whole;
+                if is_enough || !can_grow {
+                    return Ok(beginning);
+                }
             }
             size = (size * MORE).min(most);
         }
     }
 
-    fn of_beginning(request: &Request, size: u64) -> Result<Beginning> {
+    fn of_beginning(request: &Request, stamps: Vec<Option<Stamp>>, opened: Opened) -> Result<Beginning> {
         let name = request.source.name();
-        let stamps = request.sources().map(Source::stamp).collect();
-        let opened = sampled(request, size)?;
         let (sample, whole) = (&opened.sample, opened.whole);
         let is_json = request.delimiter.is_none() && json::is_lines(sample);
-        if request.delimiter.is_none() && !is_json {
-            check_text(sample, &name).input()?;
-        }
-        if request.encoding.is_none() {
-            check_zeros(sample, &name).input()?;
-        }
+        check_contents(request, is_json, sample, &name).input()?;
         let written = written_delimiter(sample);
         let skip = request.skip.max(u64::from(written.is_some()));
         let Request { quote, escape, comment, .. } = *request;
@@ -157,9 +151,15 @@ impl Beginning {
     }
 }
 
-/// The first file with this many bytes of its beginning.
-fn sampled(request: &Request, size: u64) -> Result<Opened> {
-    request.source.open_sampled(request.encoding, size, Arc::default(), Arc::default())
+/// Refuses what is no text, as far as the beginning of a file shows it and no option says otherwise.
+fn check_contents(request: &Request, is_json: bool, sample: &Sample, name: &str) -> Result<()> {
+    if request.delimiter.is_none() && !is_json {
+        check_text(sample, name)?;
+    }
+    if request.encoding.is_none() {
+        check_zeros(sample, name)?;
+    }
+    Ok(())
 }
 
 /// Refuses later files that are not as the first one, of text with delimiters.
@@ -170,18 +170,13 @@ pub(super) fn check_later_texts(request: &Request) -> Result<()> {
     for source in request.more.iter().filter(|source| source.is_repeatable()) {
         let opened = source.open_sampled(request.encoding, LATER_SAMPLE, Arc::default(), Arc::default())?;
         let (sample, name) = (&opened.sample, source.name());
-        if request.delimiter.is_none() {
-            check_text(sample, &name).input()?;
-        }
+        check_contents(request, false, sample, &name).input()?;
         if is_parquet(sample) {
             return Err(anyhow!(
                 "{name} is a Parquet file, and {} is not: load it with --append",
                 request.source.name()
             ))
             .input();
-        }
-        if request.encoding.is_none() {
-            check_zeros(sample, &name).input()?;
         }
     }
     Ok(())

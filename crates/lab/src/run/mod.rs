@@ -169,11 +169,10 @@ impl Runner<'_> {
             self.observer.block_begins(block, run);
             let step = self.block(run, &mut state, block);
             run.elapsed_ns = nanoseconds(state.began.elapsed());
-            if step.is_err() {
+            let step = step.inspect_err(|_| {
                 run.ended = Ended::Failed;
                 self.save(run);
-            }
-            let step = step?;
+            })?;
             if let TrialStep::Stopped = step {
                 run.ended = Ended::Interrupted;
                 break;

@@ -254,7 +254,7 @@ impl PrivateServer {
         }
     }
 
-    /// True if its main process has ended by SIGKILL, which dyno did not send.
+    /// True if its main process has ended by SIGKILL: before dyno kills it, by the system's.
     pub fn was_killed(&mut self) -> bool {
         self.ended().is_some_and(|status| status.signal() == Some(Signal::SIGKILL as i32))
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pairs::{log_ratios, mean_log_ratios, mean_over, ratio_in};
-use crate::statistics::{Compared, Ratio, significant};
+use crate::statistics::{Compared, Difference, NoDifference, Ratio, significant};
 use crate::test_verdict::TestVerdict;
 
 /// The ratio of a contender's times to those of another that differs in one respect only.
@@ -99,15 +99,14 @@ pub(super) fn mark_significant(
         added.is_close = !added.is_difference && added.ratio.is_within(run.schedule.margin);
     });
     for against in view {
-        let median =
-            |test: &TestVerdict, contender| test.cell(contender)?.figures.summary.map(|found| found.median);
         for (test, added) in tests.iter().zip(&mut against.tests) {
-            let both = median(test, against.contender).zip(median(test, against.over));
-            let apart = both.map(|(own, other)| (own - other).abs());
+            let both = test.median(against.contender).zip(test.median(against.over));
+            let (Some(added), Some((own, other)), Some(floor)) = (added, both, test.floor_ns) else {
+                continue;
+            };
+            let found = added.ratio.difference_above(own, other, floor);
             // As in the table of the run: no difference is claimed that is smaller than what measuring costs.
-            if let (Some(added), Some(apart), Some(floor)) = (added, apart, test.floor_ns)
-                && apart < floor
-            {
+            if added.is_difference && found == Difference::None(NoDifference::WithinHarnessCost) {
                 (added.is_difference, added.is_close) = (false, true);
             }
         }

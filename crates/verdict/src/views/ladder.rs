@@ -155,8 +155,7 @@ fn compared(
     // The other's time over its own: how many times as fast.
     let both_compare = [&rung, other].iter().all(|rung| test.compares(rung.contender));
     let gain = ratio_in(test, other.contender, rung.contender).filter(|_| both_compare);
-    let median = |contender| test.cell(contender)?.figures.summary.map(|found| found.median);
-    let medians = median(other.contender).zip(median(rung.contender));
+    let medians = test.median(other.contender).zip(test.median(rung.contender));
     let floor = test.floor_ns.unwrap_or(0.0);
     let found = gain.zip(medians).map(|(gain, (other, own))| gain.difference_above(other, own, floor));
     let difference = found.map(|found| match found {

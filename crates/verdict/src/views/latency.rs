@@ -93,11 +93,12 @@ pub struct LatencyLine {
 
 /// The latency of a run; none where no operations were timed.
 pub(super) fn latency(run: &Run) -> Option<Latency> {
+    let disturbances = &Disturbances::new(run);
     let harness = run.contenders.iter().position(|contender| contender.harness);
     let apart = run.trials.iter().any(|trial| trial.latency);
     // A mix reads the clock once an operation for every contender alike, as any program would that times itself.
     let clock = |test: &str| {
-        let lines = lines(run, harness.filter(|_| apart)?, test);
+        let lines = lines(run, disturbances, harness.filter(|_| apart)?, test);
         lines.iter().map(|line| line.percentiles.p50).max()
     };
     // Each trial of a rate search has another rate, and the contender does not sustain most of them.
@@ -105,9 +106,12 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
     let tests = tests.map(|test| LatencyTest {
         test: test.id.clone(),
         clock_ns: clock(&test.id),
-        lines: run.shown_contenders().flat_map(|(contender, _)| lines(run, contender, &test.id)).collect(),
-        a_minute: test.a_minute.as_ref().map(|reported| a_minute(run, &test.id, reported)),
-        left: left(run, &test.id),
+        lines: run
+            .shown_contenders()
+            .flat_map(|(contender, _)| lines(run, disturbances, contender, &test.id))
+            .collect(),
+        a_minute: test.a_minute.as_ref().map(|reported| a_minute(run, disturbances, &test.id, reported)),
+        left: left(run, disturbances, &test.id),
     });
     let tests: Vec<LatencyTest> = tests.filter(|test| !test.lines.is_empty()).collect();
     let clock_ns = run.tests.iter().filter_map(|test| clock(&test.id)).max();
@@ -115,8 +119,7 @@ pub(super) fn latency(run: &Run) -> Option<Latency> {
 }
 
 /// The contenders that did not keep up with arrivals in a test (by id).
-fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
-    let disturbances = Disturbances::new(run);
+fn left(run: &Run, disturbances: &Disturbances, test: &str) -> Vec<(usize, u64, u64)> {
     let of = |contender: usize| {
         let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
         let trials = trials.filter(|trial| disturbances.counts(trial.block) && stands(run, trial));
@@ -130,24 +133,27 @@ fn left(run: &Run, test: &str) -> Vec<(usize, u64, u64)> {
 }
 
 /// Operations of a class per minute.
-fn a_minute(run: &Run, test: &str, reported: &dyno_record::PerMinute) -> PerMinute {
-    let disturbances = Disturbances::new(run);
+fn a_minute(
+    run: &Run,
+    disturbances: &Disturbances,
+    test: &str,
+    reported: &dyno_record::PerMinute,
+) -> PerMinute {
     let of = |contender: usize| -> Option<f64> {
         let rate = |sample: &SampleRecord| {
             let classes = sample.sample.classes.iter().filter(|class| class.class == reported.class);
             let done: u64 = classes.map(|class| class.done - class.undone.min(class.done)).sum();
             done as f64 / sample.sample.section.nanoseconds.max(1) as f64 * 60e9
         };
-        median(&used(run, &disturbances, contender, test).map(rate).collect::<Vec<_>>())
+        median(&used(run, disturbances, contender, test).map(rate).collect::<Vec<_>>())
     };
     let lines = run.shown_contenders().filter_map(|(contender, _)| Some((contender, of(contender)?)));
     PerMinute { says: reported.says.clone(), lines: lines.collect() }
 }
 
 /// The classes of a contender (by position) in a test (by id), over all its trials but those to warm up and those that were disturbed.
-fn lines(run: &Run, contender: usize, test: &str) -> Vec<LatencyLine> {
+fn lines(run: &Run, disturbances: &Disturbances, contender: usize, test: &str) -> Vec<LatencyLine> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender);
-    let disturbances = Disturbances::new(run);
     let counts = |trial: &TrialRecord| trial.is_measured() && disturbances.counts(trial.block);
     let trials = trials.filter(|trial| (trial.latency || counts(trial)) && stands(run, trial));
     let samples = trials.flat_map(|trial| &trial.samples).filter(|sample| sample.sample.test == test);

@@ -5,6 +5,7 @@
 // it is done, UNDONE where it was rolled back as planned, or the position of the statement that returned no row where
 // there must be one.
 
+import { written } from "../written.js";
 import { Timing } from "./timing.js";
 
 export const UNDONE = -1;
@@ -34,20 +35,10 @@ export async function operation(session, work, one, steps, recorder, pause) {
     ended: (how) => timing.ended(how === undefined || how === UNDONE),
     restart: () => timing.restart(),
   };
+  // In a source `await` stands before each call of the driver.
   const text = source(work, one, session.keeps, timing !== null);
-  return compile(text, Object.keys(tools), session.awaits)(...Object.values(tools));
-}
-
-/** By text, what makes a function: clients that come and go within the clock would each wait for it. */
-const compiled = new Map();
-
-/** What makes the function of a source, in which `await` stands before each call of the driver, of what it calls. */
-function compile(text, names, awaits) {
-  const body = awaits ? text : text.replaceAll("await ", "").replaceAll("async ", "");
-  if (!compiled.has(body)) {
-    compiled.set(body, new Function(...names, body));
-  }
-  return compiled.get(body);
+  const body = session.awaits ? text : text.replaceAll("await ", "").replaceAll("async ", "");
+  return written(Object.keys(tools), body)(...Object.values(tools));
 }
 
 /** The source of a class: exported so that tests can read it. */

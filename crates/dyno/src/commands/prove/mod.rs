@@ -116,18 +116,15 @@ fn prove_all(
     let session = Session { arguments, context: &place.context, maker: &maker, seed };
     let record = session.record(registry, contenders, imports, place.no_cuts.clone())?;
     let text = dyno_show::pretty(&record)?;
-    let kept = write(out.as_mut(), &text, "cannot keep what was observed");
+    let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
     let verdict = judge_durability(record);
-    let text = page.as_ref().map_or(Ok(String::new()), |_| durability::page(&verdict))?;
-    let paged = write(page.as_mut(), &text, "cannot write the page");
-    // What hours have observed is printed also where a disk has no room for it.
+    // The verdict is the work of hours: it is printed even where a full disk cannot take its file.
     let exit = show(&verdict, arguments.format)?;
-    kept.and(paged)?;
+    let text = page.as_ref().map_or(Ok(String::new()), |_| durability::page(&verdict))?;
+    let paged = page.as_mut().map_or(Ok(()), |page| page.write(text.as_bytes()).map(drop));
+    kept.context("cannot keep what was observed")?;
+    paged.context("cannot write the page")?;
     Ok(exit)
-}
-
-fn write(output: Option<&mut Output>, text: &str, otherwise: &'static str) -> Result<()> {
-    output.map_or(Ok(()), |output| output.write(text.as_bytes()).map(drop).context(otherwise))
 }
 
 /// Prints a verdict; the exit code says what it comes to.

@@ -20,6 +20,8 @@ pub fn use_own_file(path: &Path, suite: &Suite) -> Result<(FileRecord, String)> 
 /// Refuses a file that is not what it was when the run was recorded.
 pub fn check_unchanged(old: &FileRecord, suite: &Suite) -> Result<()> {
     let (shape, _) = suite.file_data().context("the suite imports no file")?;
+    // A stranger's run may name it: no device is opened, and no pipe waited for.
+    dyno_files::open_found(&old.path).with_context(|| format!("cannot read {}", old.path.display()))?;
     let new = look(&old.path, shape)?;
     ensure!(
         new == *old,

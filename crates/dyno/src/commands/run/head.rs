@@ -188,8 +188,7 @@ fn contender(contender: &Contender, plan: &Plan, named: bool) -> ContenderRecord
         slowdown: contender.slowdown,
         apart: None,
         apart_writing: None,
-        harness: contender.engine.harness
-            || contender.variant.as_ref().is_some_and(|variant| variant.harness),
+        harness: contender.is_harness(),
         named,
     }
 }

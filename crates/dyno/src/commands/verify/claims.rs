@@ -86,15 +86,18 @@ fn in_test(test: &TestRecord, written: &Test, titles: &Renderer, is_default: boo
     is_other.then_some("has another right answer in the suite")
 }
 
-/// What a record says otherwise of a contender than its name does, of what decides the group in which it is ranked.
-fn otherwise(run: &Run, record: &ContenderRecord, contender: &Contender, name: &str) -> Option<&'static str> {
-    let is_harness =
-        contender.engine.harness || contender.variant.as_ref().is_some_and(|variant| variant.harness);
+/// A property of a contender in which its record contradicts its name, of those that decide where it is ranked.
+fn contradicted(
+    run: &Run,
+    record: &ContenderRecord,
+    contender: &Contender,
+    name: &str,
+) -> Option<&'static str> {
     // Agents drive clients that are processes, whatever the name says.
     let is_driven = !run.agents.is_empty();
     [
         ("commit size", record.per_commit != contender.per_commit),
-        ("role in the harness", record.harness != is_harness),
+        ("role in the harness", record.harness != contender.is_harness()),
         ("kind of clients", record.processes != contender.processes && !is_driven),
         ("standard of tuning", record.tuning.is_some_and(|tuning| tuning != contender.tuning)),
         ("address", record.url.is_some() && contender.label != name),
@@ -117,8 +120,8 @@ fn in_contender(
     if record.engine != contender.engine.name {
         return Some(format!("its engine is {}, and the file says {}", contender.engine.name, record.engine));
     }
-    if let Some(difference) = otherwise(run, record, &contender, name) {
-        return Some(format!("its {difference} is not what its name says"));
+    if let Some(property) = contradicted(run, record, &contender, name) {
+        return Some(format!("its {property} is not what its name says"));
     }
     let differing = contender.engine.differences(&record.asked, &hello.settings);
     if let Some(difference) = differing.first() {

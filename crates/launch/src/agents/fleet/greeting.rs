@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::super::launcher::Launcher;
 use super::super::reports::{LineLost, ReportReader};
-use super::super::wire::{AgentHello, AgentOrder, AgentReport, BEAT};
-use super::line;
-use super::roster::{Roster, Seat, end_all, unheard};
+use super::super::wire::{AgentHello, AgentReport, BEAT};
+use super::roster::{Roster, Seat, beat, end_all, unheard};
 use crate::interrupts::Interrupts;
 use crate::process::{Ending, Inbox, Message, Process};
 
@@ -75,16 +74,12 @@ impl Greeted<'_> {
         interrupts: &Interrupts,
     ) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
-        let beat = line(Vec::new(), AgentOrder::Beat).context("cannot write an order")?;
         let mut beaten = Instant::now();
         while !self.are_all_there() && Instant::now() < deadline {
             interrupts.check()?;
             // An agent that was quick ends where dyno is silent until the last one is there.
             if beaten.elapsed() >= BEAT {
-                launchers
-                    .iter()
-                    .filter_map(Process::input)
-                    .for_each(|input| drop(input.try_send(beat.clone())));
+                beat(launchers.iter());
                 beaten = Instant::now();
             }
             match inbox.next(Instant::now() + LOOKS) {

@@ -121,17 +121,13 @@ impl Roster {
 
     /// Says to all agents from time to time that dyno is there.
     pub fn pulse(&self) {
-        let Ok(beat) = line(Vec::new(), AgentOrder::Beat) else { return };
         loop {
             {
                 let members = self.lock();
                 if members.is_closed {
                     return;
                 }
-                for input in members.launchers.iter().flatten().filter_map(Process::input) {
-                    // Others that wait to be written say it.
-                    let _ = input.try_send(beat.clone());
-                }
+                beat(members.launchers.iter().flatten());
             }
             thread::sleep(BEAT);
         }
@@ -207,6 +203,15 @@ impl Roster {
             // It takes time, in which the others are to be heard.
             ends.push(thread::spawn(move || drop(end_all_within(lost, LOST_TIMEOUT))));
         }
+    }
+}
+
+/// Says to the agents of launchers that dyno is there.
+pub fn beat<'p>(launchers: impl Iterator<Item = &'p Process>) {
+    let Ok(beat) = line(Vec::new(), AgentOrder::Beat) else { return };
+    for input in launchers.filter_map(Process::input) {
+        // Others that wait to be written say it.
+        let _ = input.try_send(beat.clone());
     }
 }
 

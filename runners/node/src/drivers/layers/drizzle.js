@@ -1,6 +1,7 @@
 // Drizzle ORM. https://orm.drizzle.team/docs/overview
 
 import { load as use } from "../../native.js";
+import { written } from "../../written.js";
 import { ENGINES } from "./schema.js";
 import { text } from "./session.js";
 
@@ -118,7 +119,7 @@ const clients = (Session, own) =>
       const build = this.compile(this.chain(tree, null), names.length);
       const prepared = build(...names.map((name) => sql.placeholder(name))).prepare(this.driver.nameOf?.(pieces.join("?")));
       const call = (this.send(tree.kind) ?? "execute()").replace("()", `({ ${names} })`);
-      return new Function("prepared", `return (${names}) => prepared.${call};`)(prepared);
+      return written(["prepared"], `return (${names}) => prepared.${call};`)(prepared);
     }
 
     /** With the table of each column; null where a column is not in the schema, as the result of a call. */

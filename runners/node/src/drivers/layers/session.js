@@ -4,6 +4,7 @@
 // statement: so each execution builds its query anew, as such programs do, and nothing else is done. A statement without
 // a tree goes by the layer's own template for SQL.
 
+import { written } from "../../written.js";
 import { parse, textOf } from "./statement.js";
 
 /** A client of a layer on top of one of the driver below. What differs between layers are its calls begin, finish, undo and
@@ -30,8 +31,7 @@ export const layeredSession = (Below) =>
       return "execute()";
     }
 
-    /** Every execution is built and parsed anew. The source is that of a program, so it is written once, and not by each
-     *  client that comes and goes within the clock. */
+    /** Every execution is built and parsed anew. The source is that of a program, and is found once. */
     simple(pieces) {
       const { sources } = this.driver;
       const key = JSON.stringify(pieces);
@@ -74,7 +74,7 @@ export const layeredSession = (Below) =>
     compile(source, parameters) {
       const { tools } = this;
       const names = Array.from({ length: parameters }, (_, place) => `v${place}`);
-      const make = new Function("session", ...Object.keys(tools), `return (${names.join(", ")}) => ${source};`);
+      const make = written(["session", ...Object.keys(tools)], `return (${names.join(", ")}) => ${source};`);
       return make(this, ...Object.values(tools));
     }
 

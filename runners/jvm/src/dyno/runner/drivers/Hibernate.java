@@ -91,12 +91,8 @@ final class Hibernate extends Layered {
 
     /** What executes a statement, by the connection with which it is looked for. */
     HibernateQuery.Execution query(Connection connection, List<String> pieces) {
-        HibernateQuery.Execution known = queries.get(pieces);
-        if (known == null) {
-            known = HibernateQuery.of(factory, connection, schema, tree(pieces), pieces);
-            queries.put(List.copyOf(pieces), known);
-        }
-        return known;
+        return queries.computeIfAbsent(
+                pieces, one -> HibernateQuery.of(factory, connection, schema, tree(one), one));
     }
 
     private void end() {
