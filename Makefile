@@ -16,7 +16,7 @@ JAVA = $(TARGET)/jvm/bin/java
 # Where `make install` puts it; DESTDIR goes before it, for those who make packages.
 PREFIX = /usr/local
 
-.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs lint check soak bench dist deb wheel release install gallery page-layers page-sqlite page-delay manual site report-assets clean
+.PHONY: build build-go build-clusters build-python build-node build-jvm build-crates run test needs drivers lint check check-rust check-others soak bench dist deb wheel release install gallery page-layers page-sqlite page-delay manual site report-assets clean
 
 # dyno and its runners. Without Go or Python all but their drivers work; `dyno list` says so.
 build:
@@ -61,12 +61,17 @@ run:
 
 TEST_PACKAGES = sh packaging/all.sh --test
 
-# Every check. `needs` installs what needs.txt lists, or says how.
-test: needs lint check
+# Every check. `needs` installs what needs.txt lists, or says how. Two steps run at once where one of them mostly waits.
+test: needs
+	$(MAKE) --no-print-directory -j2 lint drivers
+	$(MAKE) --no-print-directory check
 
 needs:
 	sh scripts/needs.sh test
 	sh scripts/build-python.sh
+
+# The drivers in Node.js and on the JVM, where they can be had.
+drivers:
 	-sh scripts/build-node.sh
 	sh scripts/build-jvm.sh || test $$? -eq 1
 
@@ -74,11 +79,12 @@ needs:
 # compiled twice. Their profile is that of everyday work on dyno; `make soak` tests what users get.
 CHECKED = $(TARGET)/checked
 CHECKED_CARGO = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO)
-# Most tests wait for servers and disks: more of them than processors run side by side.
+# More tests than processors run at once, as some wait for servers and disks.
 THREADS ?= $$(( 2 * $$(nproc) ))
 
-# The copies of SQLite in Go's packages compile in half of the time.
+# The copies of SQLite in Go's packages compile in half of the time, and with the flags of scripts/build-go.sh once.
 lint check: export CGO_CFLAGS = -O1
+lint check: export GOFLAGS = -trimpath
 
 lint:
 	$(CARGO) fmt --check
@@ -89,25 +95,32 @@ lint:
 
 check: lint
 	sh scripts/build-go.sh "$(CHECKED)"
-	cd runners/go && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...
-	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
-	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
-	! test -x $(CHECKED)/etcd || (cd runners/etcd && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
-	! test -x $(CHECKED)/rqlited || (cd runners/rqlite && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
-	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
-	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
-	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
+	$(MAKE) --no-print-directory -j2 check-rust check-others
 	@test -x $(CHECKED)/etcd || echo "NOT TESTED: etcd, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
 	@test -x $(CHECKED)/rqlited || echo "NOT TESTED: rqlite, which 'sh scripts/build-clusters.sh $(CHECKED)' builds"
 	@test -x $(CHECKED)/dyno-runner-sqlx || echo "NOT TESTED: the drivers of Rust's crates; 'sh scripts/build-crates.sh $(CHECKED) checked' builds them"
 	@test -x $(NODE) || echo "NOT TESTED: the drivers in Node.js; 'sh scripts/build-node.sh' says why"
 	@test -x $(JAVA) || echo "NOT TESTED: the drivers on the JVM; 'sh scripts/build-jvm.sh' says why"
 
+# The tests of the workspace, and those of the command among them.
+check-rust:
+	RUST_TEST_THREADS=$(THREADS) $(CHECKED_CARGO) test --profile checked --workspace --no-fail-fast
+
+# The tests of the runners in other languages, and of the packages.
+check-others:
+	cd runners/go && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...
+	DYNO_PROGRAMS=$(CHECKED) $(PYTHON) -B -m unittest discover -s runners/python -t runners/python
+	! test -x $(CHECKED)/etcd || (cd runners/etcd && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
+	! test -x $(CHECKED)/rqlited || (cd runners/rqlite && DYNO_PROGRAMS="$(abspath $(CHECKED))" go test -mod=readonly ./...)
+	! test -x $(NODE) || DYNO_PROGRAMS=$(CHECKED) $(NODE) --test "runners/node/tests/*.test.js"
+	! test -x $(JAVA) || DYNO_PROGRAMS=$(CHECKED) sh runners/jvm/tests/run.sh $(TARGET)/jvm
+	DYNO_PROGRAMS=$(CHECKED) $(TEST_PACKAGES)
+
 # Checks that take hours, on the programs that users get; before each release. `make soak TRIES=100` is shorter.
 TRIES ?= 10000
 # Seconds for each fuzz target.
 FUZZ ?= 600
-soak: needs build build-crates build-clusters
+soak: needs drivers build build-crates build-clusters
 	DYNO_THOROUGH=1 RUST_TEST_THREADS=$(THREADS) $(CARGO) test --release --workspace --no-fail-fast
 	DYNO_TRIES=$(TRIES) DYNO_FILES=$(TRIES) DYNO_KILLS=200 SQLITE_PAGES_CASES=2500 $(CARGO) test --release --workspace \
 		--no-fail-fast -- --ignored --skip helper_that_waits_to_be_killed --skip holds_a_server

@@ -286,6 +286,12 @@ fn what_is_sustained_stands_beside_what_closed_clients_do() {
     let text = place.dyno(&format!("scaling {runs}")).exits(0).stdout;
     let is_sustained = most.iter().any(Option::is_some);
     assert_eq!(text.contains("sustains") && text.contains(" at clients="), is_sustained, "{text}");
+    // A target that held in every trial gives a bound, which is marked wherever it is shown.
+    let points = tests[1]["lines"][0]["points"].as_array().unwrap();
+    let bounds = points.iter().filter(|point| point["at_least"] == true).count();
+    let csv = place.dyno(&format!("scaling {runs} --format csv")).exits(0).stdout;
+    assert_eq!(csv.lines().filter(|line| line.ends_with(",at-least")).count(), bounds, "{csv}");
+    assert_eq!(text.contains("≥ "), bounds > 0, "{text}");
     let page = std::fs::read_to_string(place.path("run.html")).unwrap().replace('\u{a0}', " ");
     assert!(page.contains("p90 ≤ 400 ms"));
     place.assert_clean();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, read_json, run_file};
+use crate::common::{Place, is_thorough, read_json, run_file};
 
 const SMALL: &str = "run speedtest --scale 0.02 --quiet";
 
@@ -313,7 +313,7 @@ fn a_table_takes_the_width_of_its_terminal() {
 
 #[test]
 fn further_tables_and_lists_keep_to_a_narrow_terminal() {
-    let place = Place::new();
+    let place = if is_thorough() { Place::new() } else { Place::with_runner_and_few_others("exit 0") };
     let run = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/run.json");
     let all = format!("show {run} --color never --costs --notes --published --tax");
     for columns in [60, 80, 120, 200] {
@@ -347,7 +347,7 @@ fn list_shows_all_of_an_engine_or_a_suite() {
 #[test]
 fn a_runner_that_is_not_built_comes_with_the_command_that_builds_it() {
     // Its program is where nothing is.
-    let place = Place::with_runner("exit 0");
+    let place = Place::with_runner_and_few_others("exit 0");
     std::fs::remove_file(place.path("home/runners/fake/run.sh")).unwrap();
     let list = place.dyno("list").exits(0);
     let (_, missing) = list.stdout.split_once("\nMissing").unwrap();

@@ -36,6 +36,7 @@ mod kv;
 mod kv_runners;
 mod labels;
 mod ladder;
+mod leftovers;
 mod liars;
 mod loads;
 mod micro;

@@ -206,7 +206,7 @@ fn programs_of_a_strangers_home_are_not_run() {
 
 #[test]
 fn what_the_users_folder_has_is_found_unless_another_user_can_change_it() {
-    let place = Place::with_runner("true");
+    let place = Place::with_runner_and_few_others("true");
     let own = place.path("config/dyno");
     fs::create_dir_all(own.join("suites")).unwrap();
     for (part, name) in [("engines", "fake.toml"), ("runners", "fake")] {

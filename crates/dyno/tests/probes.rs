@@ -60,6 +60,22 @@ fn who_shows_what_its_level_forbids_is_not_ranked() {
 }
 
 #[test]
+fn a_probe_that_failed_is_named_in_the_table_and_on_the_page() {
+    let place = Place::new();
+    place.dyno(&format!("{SMALL} --clients 2 --with sqlite:wal")).exits(0);
+    let mut run = read_json(&place.path("run.jsonl"));
+    let failed = json!({"probe": "tables", "committed": 0, "failed": "there was no room"});
+    run["contenders"][0]["probes"] = json!([failed]);
+    place.write("run.jsonl", &run_file(&run));
+    let said = "Not probed: sqlite:wal, no probe of isolation could begin: there was no room. dyno ranks it";
+    place.dyno("show run.jsonl").without_panic().prints("not probed").prints(said);
+    place.dyno("report run.jsonl -o run.html").exits(0).without_panic();
+    let page = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert!(page.contains(said));
+    place.assert_clean();
+}
+
+#[test]
 fn stores_are_probed_by_gets_and_puts() {
     let place = Place::new();
     let stores = ["lmdb", "redb", "bdb", "rocksdb", "fjall", "pebble", "bdb:persistent"];

@@ -32,6 +32,8 @@ pub struct Converter {
     pub columns: Vec<Wanted>,
     /// Spellings of NULL.
     pub nulls: Vec<Vec<u8>>,
+    /// True if the records are those of a text, which may be in another encoding.
+    pub is_text: bool,
 }
 
 /// An error in a record: the column to blame, if it is one column, and the reason.
@@ -66,7 +68,7 @@ impl Converter {
                 return Err((Some(column), "is no value, and the primary key needs one".into()));
             }
             if !is_utf8 && std::str::from_utf8(field).is_err() {
-                return Err(not_utf8(column));
+                return Err(self.not_utf8(column));
             }
             value(found, (from, to));
         }
@@ -78,6 +80,13 @@ impl Converter {
     pub fn not_as_many(&self, fields: usize) -> BadField {
         let plural = if fields == 1 { "" } else { "s" };
         (None, format!("has {fields} field{plural}, not {}", self.columns.len()))
+    }
+
+    /// A field of this column that is not UTF-8.
+    #[cold]
+    pub fn not_utf8(&self, column: usize) -> BadField {
+        let advice = if self.is_text { "; --encoding names another encoding" } else { "" };
+        (Some(column), format!("is not UTF-8{advice}"))
     }
 
     /// The row that is wrong, or the contradiction that it is to a type that was only inferred.
@@ -103,8 +112,20 @@ impl Converter {
     }
 }
 
-/// A field of this column that is not UTF-8.
-#[cold]
-pub fn not_utf8(column: usize) -> BadField {
-    (Some(column), "is not UTF-8; --encoding names another encoding".into())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_encoding_is_advised_for_texts_alone() {
+        let said = |is_text| {
+            let kind = Kind::TEXT;
+            let column =
+                Wanted { name: "a".into(), kind, inferred: false, required: false, nulls: Vec::new() };
+            let converter = Converter { columns: vec![column], nulls: Vec::new(), is_text };
+            converter.convert(b"\xff", &[(0, 1)], false, &[], |_, _| ()).unwrap_err()
+        };
+        assert_eq!(said(true), (Some(0), "is not UTF-8; --encoding names another encoding".to_owned()));
+        assert_eq!(said(false), (Some(0), "is not UTF-8".to_owned()));
+    }
 }

@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use minijinja::{Environment, Value, context};
 
 use crate::infer::Evidence;
-use crate::input::file_and_line;
 use crate::plan::Plan;
 use crate::source::Packing;
 use crate::table::Column;
@@ -114,8 +113,7 @@ fn explained(column: &Column, evidence: Option<&Evidence>, nulls: &[String]) -> 
 
 /// The reason for a column's type, with the value that decided it.
 pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
-    let evidence = evidence.map(|found| Evidence { line: file_and_line(found.line).1, ..found.clone() });
-    let Some(Evidence { line, value }) = evidence.filter(|_| column.inferred) else {
+    let Some(Evidence { line, file, value }) = evidence.filter(|_| column.inferred) else {
         return if column.inferred {
             "no value was seen"
         } else {
@@ -123,13 +121,12 @@ pub fn why(column: &Column, evidence: Option<&Evidence>) -> String {
         }
         .to_owned();
     };
-    let value = value.escape_debug();
+    let (value, of_file) = (value.escape_debug(), file.as_ref().map(|file| format!(" of {}", comment(file))));
+    let place = format!("line {line}{}", of_file.unwrap_or_default());
     match column.kind {
-        Kind::Integer { .. } => format!("every value is a whole number, as \"{value}\" on line {line}"),
-        Kind::Real => format!("every value is a number; line {line} has \"{value}\""),
-        _ => {
-            format!("line {line} has \"{value}\", which is a text, or a number that would print differently")
-        }
+        Kind::Integer { .. } => format!("every value is a whole number, as \"{value}\" on {place}"),
+        Kind::Real => format!("every value is a number; {place} has \"{value}\""),
+        _ => format!("{place} has \"{value}\", which is a text, or a number that would print differently"),
     }
 }
 

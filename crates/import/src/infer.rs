@@ -35,6 +35,8 @@ enum Seen {
 pub struct Evidence {
     /// The line on which its record begins.
     pub line: u64,
+    /// The file's name, where there are several.
+    pub file: Option<String>,
     /// The value, or its beginning.
     pub value: String,
 }
@@ -117,7 +119,7 @@ impl Column {
     #[cold]
     fn decide(&mut self, seen: Seen, field: &[u8], line: u64) {
         let value = String::from_utf8_lossy(&field[..field.len().min(SHOWN)]).into_owned();
-        *self = Column { seen, by: Some(Evidence { line, value }) };
+        *self = Column { seen, by: Some(Evidence { line, file: None, value }) };
     }
 
     fn join(&mut self, other: &Column) {

@@ -16,7 +16,7 @@ use crate::records::{Record, Records};
 use crate::shape::Shape;
 #[cfg(feature = "parquet")]
 use crate::source::Opened;
-use crate::source::Source;
+use crate::source::{Source, Stamp, check_stamp};
 use crate::split::{Fields, fields_of};
 use crate::syntax::Syntax;
 
@@ -69,7 +69,8 @@ pub struct Input {
     name: String,
     /// The positions of the first file's fields in this one, if they differ.
     order: Option<Vec<usize>>,
-    rest: VecDeque<Source>,
+    /// The files behind it, each as it was before anything of it was read.
+    rest: VecDeque<(Source, Option<Stamp>)>,
     read: Arc<AtomicU64>,
     is_unwanted: Arc<AtomicBool>,
     nulls: Vec<bool>,
@@ -79,7 +80,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// The records of a file that is opened, and of others behind it.
+    /// The records of a file that is opened, and of others behind it, each as it was before anything of it was read.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -89,7 +90,7 @@ impl Input {
         text: Box<dyn BufRead + Send>,
         (read, is_unwanted): (Arc<AtomicU64>, Arc<AtomicBool>),
         first: &Source,
-        rest: &[Source],
+        rest: VecDeque<(Source, Option<Stamp>)>,
     ) -> Result<Input> {
         let (reader, order) = open(&format, text, first)?;
         Ok(Input {
@@ -99,7 +100,7 @@ impl Input {
             file: 0,
             name: first.name(),
             order,
-            rest: rest.iter().cloned().collect(),
+            rest,
             read,
             is_unwanted,
             nulls: Vec::new(),
@@ -239,9 +240,10 @@ impl Input {
     }
 
     fn next_file(&mut self) -> Result<bool> {
-        let Some(source) = self.rest.pop_front() else { return Ok(false) };
+        let Some((source, planned)) = self.rest.pop_front() else { return Ok(false) };
         let opened =
             source.open_counted(self.format.encoding, self.read.clone(), self.is_unwanted.clone())?;
+        check_stamp(opened.stamp.as_ref(), planned.as_ref(), &source.name())?;
         (self.reader, self.order) = open(&self.format, opened.text, &source)?;
         self.name = source.name();
         self.file += 1;

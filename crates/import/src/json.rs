@@ -3,16 +3,19 @@
 //! A number is taken as it is written, a string without its quotes and escapes, and what is nested as JSON. `null` and
 //! a key that is not there are NULL.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::error::Input;
 use crate::records::Record;
 use crate::source::Opened;
-use crate::syntax::{Flaw, too_long};
+use crate::syntax::{Flaw, MOST_FIELDS, too_long};
 
 /// Reads one line after another.
 pub struct Lines {
@@ -21,10 +24,48 @@ pub struct Lines {
     keys: HashMap<String, usize>,
     line: u64,
     longest: usize,
+    /// Of each key its value in the last line, and whether the line has it, whether it is NULL and whether it is a string.
+    values: Vec<Vec<u8>>,
+    seen: Vec<bool>,
     nulls: Vec<bool>,
     strings: Vec<bool>,
     raw: Vec<u8>,
     whole: (u32, u32),
+}
+
+/// The keys of several lines, each once, in the order in which they come.
+#[derive(Debug, Default)]
+pub struct JsonKeys {
+    known: HashSet<String>,
+    keys: Vec<String>,
+    /// The memory that they take, in bytes.
+    bytes: usize,
+}
+
+/// Bytes of memory that a key takes beside its letters.
+const PER_KEY: usize = 128;
+
+impl JsonKeys {
+    /// Adds a key unless it is known. False if it would be one more than a record has fields, or if they would take more than
+    /// `most` bytes.
+    fn add(&mut self, key: String, most: usize) -> bool {
+        if self.known.contains(&key) {
+            return true;
+        }
+        // It is kept twice.
+        self.bytes += 2 * key.len() + PER_KEY;
+        if self.keys.len() >= MOST_FIELDS || self.bytes > most {
+            return false;
+        }
+        self.known.insert(key.clone());
+        self.keys.push(key);
+        true
+    }
+
+    /// The keys as the fields of a record.
+    pub fn into_fields(self) -> Vec<Vec<u8>> {
+        self.keys.into_iter().map(String::into_bytes).collect()
+    }
 }
 
 /// A value as it is spelled in a line.
@@ -39,8 +80,19 @@ impl Lines {
     /// Lines from the first one, with these keys; none may be longer than `longest` bytes.
     pub fn new(text: Box<dyn BufRead + Send>, name: String, keys: &[String], longest: usize) -> Lines {
         let keys = keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
-        let (nulls, strings, raw) = (Vec::new(), Vec::new(), Vec::new());
-        Lines { text, name, keys, line: 0, longest, nulls, strings, raw, whole: (0, 0) }
+        Lines {
+            text,
+            name,
+            keys,
+            line: 0,
+            longest,
+            values: Vec::new(),
+            seen: Vec::new(),
+            nulls: Vec::new(),
+            strings: Vec::new(),
+            raw: Vec::new(),
+            whole: (0, 0),
+        }
     }
 
     /// The place of the last line as the file has it, behind the values of its keys.
@@ -58,17 +110,26 @@ impl Lines {
         &self.strings
     }
 
-    /// The keys of all lines, in the order in which they come. Lines that are no objects show none.
-    pub fn all_keys(mut self) -> Result<Vec<String>> {
-        let (mut known, mut keys) = (HashSet::new(), Vec::new());
+    /// Adds the keys of all lines. Lines that are no objects show none.
+    ///
+    /// # Errors
+    /// The text cannot be read, or has more keys than dyno keeps.
+    pub fn add_keys(mut self, keys: &mut JsonKeys) -> Result<()> {
         while self.next_line()? {
             for member in members(&self.raw).unwrap_or_default() {
-                if known.insert(member.key.clone()) {
-                    keys.push(member.key);
+                if !keys.add(member.key, self.longest) {
+                    return Err(anyhow!(
+                        "{}:{}: up to here the objects have more than {} keys, each of which would be a column: no table has \
+                         so many, and --memory allows no more of them. Write such data as rows with a column for the key",
+                        self.name,
+                        self.line,
+                        keys.keys.len()
+                    ))
+                    .input();
                 }
             }
         }
-        Ok(keys)
+        Ok(())
     }
 
     /// Reads a line into `buffer` from `start` on; `ends` are relative to `start`.
@@ -81,32 +142,12 @@ impl Lines {
         if !self.next_line()? {
             return Ok(None);
         }
-        let count = self.keys.len();
-        let mut record = Record { length: 0, fields: count, line: self.line, flaw: Flaw::None };
-        self.nulls = vec![true; count];
-        self.strings = vec![false; count];
-        let (mut values, mut seen) = (vec![Vec::new(); count], vec![false; count]);
-        match members(&self.raw) {
-            Some(members) => {
-                for member in members {
-                    match self.keys.get(&member.key) {
-                        Some(&place) if std::mem::replace(&mut seen[place], true) => {
-                            record.flaw = Flaw::KeyTwice;
-                        }
-                        Some(&place) => {
-                            self.nulls[place] = member.is_null;
-                            self.strings[place] = member.is_string;
-                            values[place] = member.value;
-                        }
-                        None => record.flaw = Flaw::Key,
-                    }
-                }
-            }
-            None => record.flaw = Flaw::Json,
-        }
-        if record.flaw != Flaw::None {
+        let flaw = self.find_values();
+        let mut record = Record { length: 0, fields: self.keys.len(), line: self.line, flaw };
+        let mut values = self.values.as_slice();
+        if flaw != Flaw::None {
             // The line as it is, for the message.
-            values.clear();
+            values = &[];
             record.fields = 1;
         }
         let texts = || values.iter().chain([&self.raw]);
@@ -124,6 +165,32 @@ impl Lines {
         }
         self.whole = ((record.length - self.raw.len()) as u32, record.length as u32);
         Ok(Some(record))
+    }
+
+    /// Finds the values of the last line, and what is wrong with it.
+    fn find_values(&mut self) -> Flaw {
+        let count = self.keys.len();
+        // The memory of a long value is not kept.
+        self.values.iter_mut().for_each(|value| *value = Vec::new());
+        self.values.resize_with(count, Vec::new);
+        for (flags, flag) in [(&mut self.seen, false), (&mut self.nulls, true), (&mut self.strings, false)] {
+            flags.clear();
+            flags.resize(count, flag);
+        }
+        let Some(members) = members(&self.raw) else { return Flaw::Json };
+        let mut flaw = Flaw::None;
+        for member in members {
+            match self.keys.get(&member.key) {
+                Some(&place) if std::mem::replace(&mut self.seen[place], true) => flaw = Flaw::KeyTwice,
+                Some(&place) => {
+                    self.nulls[place] = member.is_null;
+                    self.strings[place] = member.is_string;
+                    self.values[place] = member.value;
+                }
+                None => flaw = Flaw::Key,
+            }
+        }
+        flaw
     }
 
     /// Reads the next line that is not empty. False at the end.
@@ -191,52 +258,4 @@ pub fn is_lines(sample: &[u8]) -> bool {
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let is_like_one = first.starts_with(b"{") && first.ends_with(b"}");
     members(first).is_some() || is_like_one && members(second).is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Cursor;
-
-    use super::*;
-    use crate::syntax::LONGEST;
-
-    fn lines(text: &str, keys: &[&str]) -> Vec<(u64, Flaw, Vec<Option<String>>)> {
-        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), "t".into(), &keys, LONGEST);
-        let (mut buffer, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some(record) = lines.read(&mut buffer, 0, &mut ends).unwrap() {
-            let mut from = 0;
-            let values = ends[..record.fields].iter().enumerate().map(|(place, &end)| {
-                let text =
-                    String::from_utf8_lossy(&buffer[std::mem::replace(&mut from, end)..end]).into_owned();
-                (lines.nulls().get(place) != Some(&true) || record.flaw != Flaw::None).then_some(text)
-            });
-            found.push((record.line, record.flaw, values.collect()));
-        }
-        found
-    }
-
-    #[test]
-    fn objects_are_records() {
-        let text = "{\"a\": 1, \"b\":\"x\\n\\u00e9\"}\n\n{ \"b\" : null }\r\n{\"a\":12345678901234567890.10,\"b\":[1, {\"c\":\"}\"}]}\n{}";
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            lines(text, &["a", "b"]),
-            [
-                (1, Flaw::None, vec![some("1"), some("x\n\u{e9}")]),
-                (3, Flaw::None, vec![None, None]),
-                (4, Flaw::None, vec![some("12345678901234567890.10"), some("[1, {\"c\":\"}\"}]")]),
-                (5, Flaw::None, vec![None, None]),
-            ]
-        );
-        for wrong in ["[1]", "{\"a\":1", "{\"a\" 1}", "{\"a\":1}x", "{\"a\":1,}", "{\"a\":tru}", "x"] {
-            assert_eq!(lines(wrong, &["a"])[0].1, Flaw::Json, "{wrong}");
-        }
-        assert_eq!(lines("{\"z\":1}", &["a"])[0].1, Flaw::Key);
-        assert_eq!(lines("{\"a\":1,\"b\":2,\"\\u0061\":1}", &["a", "b"])[0].1, Flaw::KeyTwice);
-        assert!(is_lines(b"{\"a\":NaN}\n{\"a\":1}") && !is_lines(b"{a} x {b}\n1"));
-        assert!(is_lines(b" {\"a\":1}\n{") && !is_lines(b"{\n\"a\":1}") && !is_lines(b"[{\"a\":1}]"));
-        let keys = Lines::new(Box::new(Cursor::new(text)), "t".into(), &[], LONGEST).all_keys().unwrap();
-        assert_eq!(keys, ["a", "b"]);
-    }
 }

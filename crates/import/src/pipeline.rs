@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 
 use crate::batch::{Batch, FULL};
 use crate::error::{BadRow, Interrupted};
@@ -82,6 +82,8 @@ pub struct Rows<'a> {
     watch: &'a dyn ImportObserver,
     /// Rows given out and not refused.
     loaded: Arc<AtomicU64>,
+    /// Bytes of memory that the import may take.
+    pub memory: usize,
     /// The time that the database waited for the parser.
     pub waited: Duration,
 }
@@ -176,11 +178,13 @@ pub struct Waits {
     pub for_parser: Duration,
 }
 
-/// Runs `parse` on a separate thread while `load` runs on this one. An error of the parser is the import's.
+/// Runs `parse` on a separate thread while `load` runs on this one. An error of the parser is the import's. `memory` is what
+/// the import may take, in bytes.
 pub fn run<T>(
     read: Arc<AtomicU64>,
     rejects: Arc<Mutex<Rejects>>,
     watch: &dyn ImportObserver,
+    memory: usize,
     parse: impl FnOnce(&Sender) -> Result<()> + Send,
     load: impl FnOnce(&mut Rows, &dyn Fn() -> Result<()>) -> Result<T>,
 ) -> Result<(T, Waits)> {
@@ -189,7 +193,8 @@ pub fn run<T>(
     (0..BATCHES).for_each(|_| drop(empty.try_send(Batch::default())));
     let sender = Sender { full: full_sender, empty: empty_receiver, spare: RefCell::default() };
     thread::scope(|scope| {
-        let failure = Arc::new(Mutex::new(None));
+        // A parser that panics reports nothing, so it counts as crashed until it has ended.
+        let failure = Arc::new(Mutex::new(Some(crashed())));
         let reported = failure.clone();
         let parser = thread::Builder::new().name("parser".into()).spawn_scoped(scope, move || {
             let began = Instant::now();
@@ -199,8 +204,8 @@ pub fn run<T>(
             drop(sender);
             began.elapsed()
         })?;
-        let mut rows =
-            Rows { full, empty, read, rejects, watch, loaded: Arc::default(), waited: Duration::ZERO };
+        let (loaded, waited) = (Arc::default(), Duration::ZERO);
+        let mut rows = Rows { full, empty, read, rejects, watch, loaded, memory, waited };
         // The database asks this before it commits: rows that end early must not look like the end.
         let check = || match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),
@@ -209,8 +214,42 @@ pub fn run<T>(
         let outcome = load(&mut rows, &check);
         let for_parser = rows.waited;
         drop(rows);
-        let parsing = parser.join().map_err(|_| anyhow!("the parser crashed, which is a fault of dyno"))?;
+        let parsing = parser.join().map_err(|_| crashed())?;
         let outcome = outcome?;
         Ok((outcome, Waits { parsing, for_parser }))
     })
+}
+
+/// The error of an import whose parser panicked.
+fn crashed() -> Error {
+    anyhow!("the parser crashed, which is a fault of dyno")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rejects::OnError;
+
+    #[test]
+    fn rows_before_a_crash_of_the_parser_are_not_committed() {
+        let rejects = Arc::new(Mutex::new(Rejects::new(&OnError::Stop, vec!["t".into()], 0o600)));
+        let (mut taken, mut is_committed) = (0, false);
+        let parse = |sender: &Sender| -> Result<()> {
+            let mut batch = sender.empty(0).unwrap();
+            batch.lines.push(1);
+            sender.send(batch);
+            panic!("a fault")
+        };
+        let ran = run(Arc::default(), rejects, &(), 1 << 20, parse, |rows, check| {
+            while let Some(batch) = rows.batch()? {
+                taken += batch.rows();
+                rows.recycle(batch);
+            }
+            check()?;
+            is_committed = true;
+            Ok(())
+        });
+        assert_eq!(ran.unwrap_err().to_string(), crashed().to_string());
+        assert_eq!((taken, is_committed), (1, false));
+    }
 }

@@ -105,12 +105,6 @@ impl Request {
         [&self.source].into_iter().chain(&self.more)
     }
 
-    /// The rights of what is made of the files: those that all of them give, as far as they are regular files. The owner
-    /// can always read and write it.
-    pub fn rights(&self) -> u32 {
-        self.sources().filter_map(Source::rights).fold(0o666, |all, rights| all & rights) | OWNERS
-    }
-
     /// The file's name and the line of a place.
     pub fn place(&self, place: u64) -> String {
         let (file, line) = file_and_line(place);

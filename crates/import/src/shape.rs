@@ -1,6 +1,8 @@
 //! The fields of a record that come to the table, with their order and conversions.
 
-use anyhow::{Result, ensure};
+use std::collections::HashSet;
+
+use anyhow::{Result, bail, ensure};
 
 use crate::records::Record;
 use crate::rewrite::Rewrite;
@@ -46,7 +48,7 @@ impl Shape {
             ensure!(place.is_some(), "the file has no column '{name}'; it has {}", fields.join(", "));
             Ok(place.unwrap_or_default())
         };
-        let skipped = choose.skipped.iter().map(|name| find(name)).collect::<Result<Vec<usize>>>()?;
+        let skipped = choose.skipped.iter().map(|name| find(name)).collect::<Result<HashSet<usize>>>()?;
         let all = || fields.iter().cloned().enumerate().collect();
         let chosen: Vec<(usize, String)> = match choose.columns.is_empty() {
             true => all(),
@@ -65,9 +67,9 @@ impl Shape {
             picks.push(Pick::File);
             names.push(name.clone());
         }
-        for (place, name) in names.iter().enumerate() {
-            let is_same = |other: &String| other.eq_ignore_ascii_case(name);
-            ensure!(!names[..place].iter().any(is_same), "two columns would be called '{name}'");
+        let mut seen = HashSet::new();
+        if let Some(name) = names.iter().find(|name| !seen.insert(name.to_ascii_lowercase())) {
+            bail!("two columns would be called '{name}'");
         }
         Ok((Shape { width: fields.len(), picks, nulls: Vec::new() }, names))
     }

@@ -1,10 +1,12 @@
 //! The file: opened, unpacked by its first bytes, its bytes counted, its text made UTF-8.
 
-use std::fs::{File, Metadata, OpenOptions};
+mod sample;
+mod stamp;
+
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::ops::Deref;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,11 +15,14 @@ use anyhow::{Context, Result, ensure};
 use encoding_rs::Encoding;
 use nix::libc;
 
+use crate::contents::is_parquet;
 use crate::encoding::Decoder;
 use crate::error::Input;
 use crate::gzip::Gzip;
 use crate::names::escaped;
 use crate::stream::CancellableReader;
+pub use sample::Sample;
+pub use stamp::{Stamp, check_stamp};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -32,15 +37,6 @@ pub enum Source {
     File(PathBuf),
     /// Standard input.
     Stdin,
-}
-
-/// A file as it was at a moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
-    file: (u64, u64),
-    length: u64,
-    /// The times of the last write and of the last change, in seconds and nanoseconds. A program may set the first back.
-    at: [(i64, i64); 2],
 }
 
 /// The compression of the bytes.
@@ -64,6 +60,8 @@ pub struct Opened {
     pub whole: bool,
     /// The compression.
     pub packing: Packing,
+    /// The file that was opened, as it was then; None of standard input, and of what is no regular file.
+    pub stamp: Option<Stamp>,
     /// Bytes read of the file as it lies there.
     pub read: Arc<AtomicU64>,
     /// Set once the rest is not needed, so that no thread waits for it.
@@ -73,37 +71,6 @@ pub struct Opened {
 /// The bytes that show how a file is packed, and those of the longest byte order mark.
 const PACKING: u64 = 4;
 const MARK: u64 = 3;
-
-/// The beginning of a text, which several look at.
-#[derive(Debug, Clone)]
-pub struct Sample(Arc<Vec<u8>>);
-
-impl Sample {
-    /// It from its first byte on.
-    pub fn read(&self) -> Cursor<Sample> {
-        Cursor::new(self.clone())
-    }
-}
-
-impl AsRef<[u8]> for Sample {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Deref for Sample {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl From<&str> for Sample {
-    fn from(text: &str) -> Sample {
-        Sample(Arc::new(text.into()))
-    }
-}
 
 impl Source {
     /// The file that a word of the command line means; `-` is standard input.
@@ -132,24 +99,17 @@ impl Source {
         }
     }
 
-    /// The rights that a regular file gives, standard input as well; None if it is no regular file.
-    pub fn rights(&self) -> Option<u32> {
-        let data = match self {
-            Source::File(path) => path.metadata(),
-            Source::Stdin => standard_input().and_then(|file| file.metadata()),
-        };
-        data.ok().filter(Metadata::is_file).map(|data| data.mode())
+    /// The rights that standard input gives if it is a regular file. Those of a file by name are in its [`Stamp`].
+    pub fn rights_of_input(&self) -> Option<u32> {
+        let Source::Stdin = self else { return None };
+        let data = standard_input().and_then(|file| file.metadata()).ok()?;
+        Stamp::of(&data).map(|stamp| stamp.rights())
     }
 
     /// Distinguishes this state of the file from others; None if it is no file.
     pub fn stamp(&self) -> Option<Stamp> {
         let Source::File(path) = self else { return None };
-        let data = path.metadata().ok().filter(Metadata::is_file)?;
-        Some(Stamp {
-            file: (data.dev(), data.ino()),
-            length: data.len(),
-            at: [(data.mtime(), data.mtime_nsec()), (data.ctime(), data.ctime_nsec())],
-        })
+        Stamp::of(&path.metadata().ok()?)
     }
 
     /// True if its name is a text: only such a name can be a value or part of a program.
@@ -223,7 +183,9 @@ impl Source {
             }
             Source::Stdin => standard_input()?,
         };
-        let bytes: Box<dyn Read + Send> = match file.metadata()?.is_file() {
+        let data = file.metadata()?;
+        let stamp = Stamp::of(&data).filter(|_| *self != Source::Stdin);
+        let bytes: Box<dyn Read + Send> = match data.is_file() {
             true => Box::new(file),
             false => Box::new(CancellableReader { file, is_unwanted: is_unwanted.clone() }),
         };
@@ -231,6 +193,8 @@ impl Source {
         let start =
             first_bytes(&mut bytes, PACKING).with_context(|| format!("cannot read {}", self.name()))?;
         let packing = packing(&start);
+        // Decoded from another encoding it would be known no more for what it is.
+        let encoding = encoding.filter(|_| !is_parquet(&start));
         let bytes = rejoined(&start, bytes);
         let mut text: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(bytes),
@@ -256,7 +220,7 @@ impl Source {
         let whole = (sample.len() as u64) < limit;
         let sample = Sample(Arc::new(sample));
         let text = Box::new(sample.read().chain(text));
-        Ok(Opened { text, sample, whole, packing, read, is_unwanted })
+        Ok(Opened { text, sample, whole, packing, stamp, read, is_unwanted })
     }
 }
 

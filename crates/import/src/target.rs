@@ -32,6 +32,8 @@ pub trait Target {
     fn column(&self, name: &str, declared: &str) -> Result<Column>;
     /// Spells the types that were inferred.
     fn declare(&self, table: &mut Table);
+    /// The most columns that a table has.
+    fn most_columns(&self) -> usize;
     /// Checks that the table can be made as it is planned, before a row is read.
     ///
     /// # Errors

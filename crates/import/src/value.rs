@@ -126,13 +126,15 @@ impl Number<'_> {
 
     fn fits_f64(&self) -> bool {
         // Any 15 digits survive a double.
-        self.digits <= 15 && self.power.abs() < 300
+        self.digits <= 15 && self.power.unsigned_abs() < 300
             || self.value.is_finite() && self.is_shortest(&format!("{:e}", self.value.abs()), self.value)
     }
 
     fn fits_f32(&self) -> bool {
         let value: f32 = self.text.parse().unwrap_or(f32::INFINITY);
-        value.is_finite() && self.is_shortest(&format!("{:e}", value.abs()), value.into())
+        let is_printed = value.is_finite() && self.is_shortest(&format!("{:e}", value.abs()), value.into());
+        // A program that widens a float to a double prints the digits of the double, which is the same number.
+        is_printed || f64::from(self.value as f32) == self.value && self.fits_f64()
     }
 
     /// True if this is a shortest spelling of the value, of which `printed` is one. Where the value lies in the middle
@@ -155,7 +157,7 @@ impl Number<'_> {
     }
 
     fn fits(&self, precision: u32, scale: u32) -> bool {
-        let after = self.digits as i64 - self.power;
+        let after = (self.digits as i64).saturating_sub(self.power);
         self.digits == 0 || after <= i64::from(scale) && self.power <= i64::from(precision) - i64::from(scale)
     }
 
@@ -175,7 +177,8 @@ fn significant(text: &str) -> String {
     digits.trim_matches('0').to_owned()
 }
 
-/// The number of significant digits, and the power of ten before them; `(0, 0)` for zero.
+/// The number of significant digits, and the power of ten before them; `(0, 0)` for zero. A power that 64 bits do not hold
+/// is the nearest that they hold, which no type keeps either.
 fn shape(body: &[u8]) -> Option<(usize, i64)> {
     let end = body.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(body.len());
     let exponent: i64 = match body.get(end + 1..) {
@@ -189,5 +192,5 @@ fn shape(body: &[u8]) -> Option<(usize, i64)> {
     let total = mantissa.len() - usize::from(point < mantissa.len());
     let trailing =
         mantissa.iter().rev().filter(|byte| **byte != b'.').take_while(|byte| **byte == b'0').count();
-    Some((total - first - trailing, point as i64 - first as i64 + exponent))
+    Some((total - first - trailing, (point as i64 - first as i64).saturating_add(exponent)))
 }

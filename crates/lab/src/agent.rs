@@ -96,7 +96,7 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
     });
     // If the queue is full, the agent is about to take the next event and sees the signal.
     let _woken = interrupts.notify(move || drop(signalled.try_send(AgentEvent::Interrupted)));
-    let pulse = reports.clone();
+    let (pulse, own_host) = (reports.clone(), host.clone());
     let served = Agent::new(name, (reports.clone(), events), &cpus).and_then(|mut agent| {
         let (version, commit) = (version.to_owned(), commit.to_owned());
         let machine = serde_json::to_value(machine).context("cannot describe the machine")?;
@@ -110,7 +110,8 @@ pub fn serve(version: &str, commit: &str) -> Result<Option<i32>> {
         agent.work(&happens, &interrupts)
     });
     if let Err(error) = &served {
-        let _ = reports.send(AgentReport::Trouble { message: format!("cannot go on: {error:#}") });
+        let message = format!("cannot go on: {error:#}");
+        let _ = reports.send(AgentReport::Trouble { host: Some(own_host), message });
         // The thread that writes may be stuck, and others hold the way to it.
         let _ = all_written.recv_timeout(LAST_WORDS);
     }

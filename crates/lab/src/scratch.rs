@@ -7,6 +7,8 @@
 //! another account is let through to its own folder and into no other.
 
 mod mounted;
+mod servers;
+pub(crate) mod sockets;
 mod sweep;
 
 use std::env;
@@ -22,6 +24,8 @@ use tempfile::TempDir;
 pub(crate) use mounted::note as note_mount;
 pub use sweep::sweep;
 
+/// A file system in memory that every Linux has.
+pub const MEMORY: &str = "/dev/shm";
 /// The beginning of the name of every folder of dyno's in a folder for temporary files.
 pub const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
@@ -31,7 +35,7 @@ const MAKING: Duration = Duration::from_secs(60);
 /// The advice of commands without `--dir`.
 pub const BY_TMPDIR: &str = "TMPDIR names another folder";
 
-/// A run's temporary folder.
+/// A run's temporary folder: in the place that the user chose, in memory, or where the path of a socket is short.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
@@ -40,7 +44,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder within `parent` and removes those that dead runs left there.
+    /// Makes a folder within `parent` and removes those that dead runs left there, with all else that they left.
     ///
     /// # Errors
     /// `parent` is missing, no folder can be made there, or dyno is root and another user could exchange that folder.
@@ -56,6 +60,7 @@ impl Scratch {
         let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
         check_lasting_for_root(parent).with_context(context)?;
         sweep(parent);
+        sweep::sweep_elsewhere();
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
         let unnamed = folder.path().join("lock.new");

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use dyno_protocol::{ClientPart, Job, Maintenance, MixWork, Server, StepFile, Test, Work};
@@ -33,17 +33,18 @@ struct ProcessPart {
 
 impl DividedJob {
     /// Divides the mixes of a job that have [`parts`](MixWork::part): each client is a process, or there are as many
-    /// processes as `agents`.
+    /// processes as `agents`. Where clients are fewer than agents, the last agents take no part.
     ///
     /// # Errors
-    /// A file of steps that the clients share cannot be dealt out, or there are fewer clients than agents.
+    /// A file of steps that the clients share cannot be dealt out.
     pub fn of(job: &Job, agents: Option<u32>) -> Result<DividedJob> {
         let mut folder = None;
         let mut parts = Vec::new();
         for test in &job.tests {
             parts.push(match &test.work {
                 Work::Mix(mix) if mix.part.is_some() => {
-                    parts_of(mix, agents.unwrap_or(mix.clients), &mut folder)?
+                    let processes = agents.map_or(mix.clients, |agents| agents.min(mix.clients));
+                    parts_of(mix, processes, &mut folder)?
                 }
                 _ => Vec::new(),
             });
@@ -111,11 +112,6 @@ fn parts_of(mix: &MixWork, processes: u32, folder: &mut Option<TempDir>) -> Resu
         mix.clients > 0 && processes > 0 && !mix.steps.is_empty(),
         "a mix without clients or steps is divided: this is an error in dyno"
     );
-    ensure!(
-        processes <= mix.clients,
-        "{} clients cannot be divided among {processes} agents: ask for more (--clients), or name fewer hosts",
-        mix.clients
-    );
     let shares = shares(mix.clients, processes);
     if mix.steps.len() == mix.clients as usize && mix.session.is_none() {
         let own = |clients: Range<u32>| {
@@ -132,12 +128,18 @@ fn parts_of(mix: &MixWork, processes: u32, folder: &mut Option<TempDir>) -> Resu
     }
     let folder = folder.as_ref().context("there is no folder for steps")?.path();
     let source = File::open(&shared.file).with_context(|| format!("cannot open the steps {path}"))?;
-    let deal =
-        Deal { source, count: shared.count, width: mix.step_bytes(), each: mix.session.unwrap_or(1).into() };
+    let deal = Deal {
+        source,
+        count: shared.count,
+        width: mix.step_bytes(),
+        each: mix.session.unwrap_or(1).into(),
+        clients: mix.clients.into(),
+        processes: processes.into(),
+    };
     let one = |(place, clients): (usize, Range<u32>)| {
         let name = format!("{}-{}", shared.file.file_name().unwrap_or_default().display(), place + 1);
         let steps = deal
-            .write(place as u64, processes.into(), folder.join(name))
+            .write(place as u64, folder.join(name))
             .with_context(|| format!("cannot deal out the steps {path}"))?;
         Ok(ProcessPart { clients, steps: vec![steps] })
     };
@@ -150,17 +152,32 @@ struct Deal {
     count: u64,
     /// The size of a step in bytes.
     width: u64,
-    /// Consecutive steps that stay together.
+    /// Consecutive steps that stay together: a hand.
     each: u64,
+    /// The number of clients, each of which has as many hands as any other.
+    clients: u64,
+    /// The number of processes among which the clients are divided.
+    processes: u64,
 }
 
 impl Deal {
-    /// Writes every `of`-th hand to a file, from that of a process on.
-    fn write(&self, process: u64, of: u64, file: std::path::PathBuf) -> Result<StepFile> {
+    /// The hands of a process, in order: those of its clients. Clients are dealt to processes in turn here, so that hands
+    /// that follow one another go to different processes.
+    fn hands(&self, process: u64) -> impl Iterator<Item = u64> {
+        let (hands, clients, processes) = (self.count.div_ceil(self.each), self.clients, self.processes);
+        let rounds = (0..hands).step_by(clients as usize);
+        let of_round = move |round: u64| {
+            (process..clients).step_by(processes as usize).map(move |client| round + client)
+        };
+        rounds.flat_map(of_round).take_while(move |hand| *hand < hands)
+    }
+
+    /// Writes the hands of a process to a file.
+    fn write(&self, process: u64, file: PathBuf) -> Result<StepFile> {
         let mut output = BufWriter::new(File::create_new(&file)?);
         let mut hand = Vec::new();
         let mut written = 0;
-        for first in (process * self.each..self.count).step_by((of * self.each) as usize) {
+        for first in self.hands(process).map(|hand| hand * self.each) {
             let steps = self.each.min(self.count - first);
             hand.resize(usize::try_from(steps * self.width)?, 0);
             self.source.read_exact_at(&mut hand, first * self.width)?;
@@ -222,90 +239,4 @@ pub fn clock_ns() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use dyno_protocol::{Build, STEP_HEAD};
-
-    use super::*;
-
-    fn job(folder: &Path, clients: u32, session: Option<u32>, steps: u64) -> Job {
-        let file = folder.join("1.steps");
-        let step = |place: u64| [place.to_le_bytes(), [0; 8]].concat();
-        fs::write(&file, (0..steps).flat_map(step).collect::<Vec<_>>()).unwrap();
-        let part = Some(ClientPart { before: 0, of: clients });
-        let steps = vec![StepFile { file, count: steps }];
-        let mix = MixWork { clients, session, part, steps, ..MixWork::default() };
-        let test = Test { id: "1".into(), setup: vec!["CREATE".into()], work: Work::Mix(mix), check: None };
-        Job { tests: vec![test], ..Job::new("null", "rust", Build::Bundled, folder.to_owned()) }
-    }
-
-    /// The numbers of the steps of a job's mix, and its part.
-    fn dealt(job: &Job) -> (Vec<u64>, ClientPart) {
-        let (numbers, part, clients) = dealt_to_several(job);
-        assert_eq!(clients, 1);
-        (numbers, part)
-    }
-
-    /// The same of several clients, and their number.
-    fn dealt_to_several(job: &Job) -> (Vec<u64>, ClientPart, u32) {
-        let Work::Mix(mix) = &job.tests[0].work else { panic!("no mix") };
-        let bytes = fs::read(&mix.steps[0].file).unwrap();
-        let all = bytes.chunks(STEP_HEAD as usize);
-        let numbers: Vec<u64> = all.map(|step| u64::from_le_bytes(step[..8].try_into().unwrap())).collect();
-        assert_eq!(numbers.len() as u64, mix.steps[0].count);
-        (numbers, mix.part.unwrap(), mix.clients)
-    }
-
-    #[test]
-    fn steps_that_clients_share_are_dealt_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 3, None, 8), None).unwrap();
-        assert_eq!(dealt(&parts.first()), (vec![0, 3, 6], ClientPart { before: 0, of: 3 }));
-        let others = parts.others(0);
-        let all: Vec<_> = others.iter().map(|(_, job)| dealt(job)).collect();
-        assert_eq!(all[1], (vec![2, 5], ClientPart { before: 2, of: 3 }));
-        assert!(all.len() == 2 && others.iter().all(|(_, job)| job.joins() && job.tests[0].setup.is_empty()));
-        drop(parts);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn the_steps_of_a_session_stay_together() {
-        let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 2, Some(3), 11), None).unwrap();
-        assert_eq!(dealt(&parts.first()).0, [0, 1, 2, 6, 7, 8]);
-        assert_eq!(dealt(&parts.others(0)[0].1).0, [3, 4, 5, 9, 10]);
-    }
-
-    #[test]
-    fn a_client_without_steps_has_no_process() {
-        let folder = tempfile::tempdir().unwrap();
-        let parts = DividedJob::of(&job(folder.path(), 4, None, 2), None).unwrap();
-        assert_eq!(parts.others(0).len(), 1);
-    }
-
-    #[test]
-    fn an_agent_has_its_share_of_the_clients_and_of_the_steps() {
-        let folder = tempfile::tempdir().unwrap();
-        let job = job(folder.path(), 5, None, 8);
-        let parts = DividedJob::of(&job, Some(2)).unwrap();
-        assert_eq!(dealt_to_several(&parts.first()), (vec![0, 2, 4, 6], ClientPart { before: 0, of: 5 }, 3));
-        let others = parts.others(0);
-        assert_eq!(dealt_to_several(&others[0].1), (vec![1, 3, 5, 7], ClientPart { before: 3, of: 5 }, 2));
-        assert_eq!((others.len(), others[0].0), (1, 1));
-        let error = DividedJob::of(&job, Some(6)).err().unwrap().to_string();
-        assert!(error.contains("5 clients cannot be divided among 6 agents"), "{error}");
-    }
-
-    #[test]
-    fn the_quickest_exchange_gives_the_offset() {
-        let exchange = |asked_ns, heard_ns, read_ns| ClockExchange { asked_ns, heard_ns, read_ns };
-        // The clock there is 1,000 behind.
-        let exchanges =
-            [exchange(5_000, 9_000, 7_900), exchange(9_000, 9_200, 8_110), exchange(9_500, 9_900, 8_501)];
-        let offset = ClockOffset::of(&exchanges);
-        assert_eq!((offset.there(20_000), offset.here(19_010), offset.error_ns), (19_010, 20_000, 100));
-        assert_eq!(ClockOffset::of(&[]).there(7), 7);
-    }
-}
+mod tests;

@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::kill;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::descendants::descendants;
+use crate::killing::kill_if;
 
 /// The variable that marks a runner and what descends from it.
 const MARK: &str = "DYNO_TRIAL";
@@ -51,7 +52,7 @@ impl Family {
             let left = self.members();
             let is_last = left.is_empty();
             for pid in left {
-                let _ = kill(pid, Signal::SIGKILL);
+                kill_if(pid, || self.has(pid));
                 dying.insert(pid);
             }
             dying.retain(|pid| !is_buried(*pid));
@@ -65,13 +66,16 @@ impl Family {
         while bury().is_ok_and(|status| status != WaitStatus::StillAlive) {}
     }
 
-    /// Those of the family that live. A dead process has no environment.
+    /// Those of the family that live.
     fn members(&self) -> Vec<Pid> {
-        let is_marked = |pid: &i32| {
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.as_bytes())
-        };
-        descendants(std::process::id()).into_iter().filter(is_marked).map(Pid::from_raw).collect()
+        let found = descendants(std::process::id()).into_iter().map(Pid::from_raw);
+        found.filter(|pid| self.has(*pid)).collect()
+    }
+
+    /// True if a process is of the family. A dead process has no environment.
+    fn has(&self, pid: Pid) -> bool {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.as_bytes())
     }
 }
 

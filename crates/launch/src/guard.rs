@@ -1,9 +1,9 @@
 //! Ends a private server when dyno dies without having stopped it, and an agent that is stopped for long.
 //!
 //! The kernel signals a server when dyno dies (`PR_SET_PDEATHSIG`), but it forgets to for programs with
-//! capabilities of their own, and it removes no sockets. So each server has a guard: a shell that
-//! waits for a line from dyno. When instead the pipe ends, dyno is dead, and the guard ends the server and
-//! removes its folders. While dyno lives it sleeps.
+//! capabilities of their own, it signals the main process alone, and it removes no sockets. So each server has a guard: a
+//! shell that waits for a line from dyno. When instead the pipe ends, dyno is dead, and the guard ends the server, with
+//! what a main process that died has left behind, and removes its folders. While dyno lives it sleeps.
 //!
 //! The guard of an agent also looks from time to time whether the agent is stopped (SIGSTOP): its runner would work on,
 //! and load the server of later trials.
@@ -16,28 +16,47 @@ use std::process::{self, Child, ChildStdin, Command, Stdio};
 use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
 
+use crate::server_mark::ServerMark;
+
 /// The number of looks, two seconds apart, at which an agent is stopped before it is killed: dyno gives it up before that,
 /// and says why.
 const STOPPED_LOOKS: u32 = 5;
 
 /// The arguments are the signal, the server, after how many looks at which it is stopped it is killed (0: there are no
-/// looks), and the folders. The server is no child of the shell, so the shell looks whether it is there; who inherited it may
-/// be slow to take notice of its end, so what is only left to be noticed (`Z`) is gone. Where dyno noticed the end of the
-/// server, its number may be that of another process by now, which began at another time (field 22 of its `stat`). A server
-/// that has stopped takes no signal until it goes on, and one of several processes has to end the others. A server that does
-/// not go within 10 s goes by force.
+/// looks), the mark of its processes with the number of its file (empty: they have none), and the folders.
+///
+/// The server is no child of the shell, so the shell looks whether it is there; who inherited it may be slow to take notice
+/// of its end, so what is only left to be noticed (`Z`) is gone. Where dyno noticed the end of the server, its number may be
+/// that of another process by now, which began at another time (field 22 of its `stat`). A server that has stopped takes no
+/// signal until it goes on, and one of several processes has to end the others. A server that does not go within 10 s goes
+/// by force. Then the processes that have its mark and its user are killed: no file system is asked about their files.
 const SCRIPT: &str = r#"
-signal=$1 server=$2 looks=$3
-shift 3
+signal=$1 server=$2 looks=$3 mark=$4 number=$5
+shift 5
 state() {
     read -r line <"/proc/$server/stat" || return 1
     set -- ${line##*) }
     echo "$1 ${20}"
 }
 born=$(state)
+user_of() {
+    while read -r key _ user _; do
+        if [ "$key" = Uid: ]; then echo "$user"; return; fi
+    done <"/proc/$1/status"
+}
+user=$(user_of "$server")
 is_there() {
     now=$(state) || return 1
     [ "${now#Z }" = "$now" ] && [ "${now#* }" = "${born#* }" ]
+}
+end_marked() {
+    killed=
+    for process in /proc/[0-9]*; do
+        process=${process#/proc/}
+        [ -L "/proc/$process/fd/$number" ] && [ "$(user_of "$process")" = "$user" ] &&
+            [ "$(readlink "/proc/$process/fd/$number")" = "$mark" ] && kill -s KILL "$process" && killed=yes
+    done
+    [ -n "$killed" ]
 }
 watch() {
     left=$looks
@@ -56,6 +75,11 @@ while is_there && [ $left -gt 0 ]; do
     left=$((left - 1))
 done
 [ $left -gt 0 ] || ! is_there || kill -s KILL "$server"
+left=200
+while [ -n "$mark" ] && [ $left -gt 0 ] && end_marked; do
+    sleep 0.05
+    left=$((left - 1))
+done
 rm -rf -- "$@"
 "#;
 
@@ -67,12 +91,12 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Watches over a server that `signal` ends and that leaves `folders` behind.
+    /// Watches over a server that `signal` ends, whose processes have a mark, and that leaves `folders` behind.
     ///
     /// # Errors
     /// There is no shell.
-    pub fn watch(server: u32, signal: Signal, folders: &[&Path]) -> Result<Guard> {
-        Guard::start(server, signal, 0, folders)
+    pub(crate) fn watch(server: u32, signal: Signal, mark: &ServerMark, folders: &[&Path]) -> Result<Guard> {
+        Guard::start((server, signal), 0, Some(mark), folders)
     }
 
     /// Watches over this process, an agent, that leaves `folder` behind: it is killed once it has been stopped for some ten
@@ -81,14 +105,22 @@ impl Guard {
     /// # Errors
     /// There is no shell.
     pub fn watch_agent(folder: &Path) -> Result<Guard> {
-        Guard::start(process::id(), Signal::SIGKILL, STOPPED_LOOKS, &[folder])
+        Guard::start((process::id(), Signal::SIGKILL), STOPPED_LOOKS, None, &[folder])
     }
 
-    fn start(server: u32, signal: Signal, looks: u32, folders: &[&Path]) -> Result<Guard> {
+    fn start(
+        (server, signal): (u32, Signal),
+        looks: u32,
+        mark: Option<&ServerMark>,
+        folders: &[&Path],
+    ) -> Result<Guard> {
         let name = signal.as_str().trim_start_matches("SIG");
+        let number = mark.and_then(ServerMark::number).map(|number| number.to_string());
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "dyno-guard", name]);
-        command.args([server, looks].map(|number| number.to_string())).args(folders);
+        command.args([server, looks].map(|number| number.to_string()));
+        command.arg(mark.map(ServerMark::shown).unwrap_or_default()).arg(number.unwrap_or_default());
+        command.args(folders);
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // An interrupt from the terminal is for dyno, which then releases the guard.

@@ -1,5 +1,5 @@
-//! Starts processes and ends them: runners, with their limits on memory and all that they start in turn, and the processes
-//! that share the clients of a mix, here or by agents on other machines.
+//! Starts processes and ends them: runners, with their limits on memory and all that they start in turn, the processes
+//! that share the clients of a mix, here or by agents on other machines, and private servers.
 //!
 //! It knows no engine and judges nothing. What a process writes are lines to it; `dyno-lab` reads the events.
 
@@ -10,9 +10,12 @@ pub mod environment;
 mod family;
 mod guard;
 mod interrupts;
+mod killing;
 mod memory_cap;
 pub mod placed;
 mod process;
+mod server_mark;
+mod server_process;
 pub mod waiting;
 
 pub use descendants::{descendants, stopped_descendants};
@@ -20,3 +23,5 @@ pub use guard::Guard;
 pub use interrupts::{Interrupts, WakeGuard};
 pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 pub use process::{Ending, Inbox, Message, Process};
+pub use server_mark::{ServerMark, user_of};
+pub use server_process::ServerProcess;

@@ -7,6 +7,7 @@ mod arrays;
 mod arrivals;
 mod checks;
 mod contents;
+mod divided;
 mod draws;
 mod last;
 mod mix;
@@ -37,11 +38,13 @@ use dyno_suite::{Bounds, Suite, TableForm};
 use arrays::Arrays;
 use arrivals::Arrivals;
 use checks::check_clients;
+use divided::is_divided;
 use planned::describe;
 use work::{PreparedWork, Preparer, committing, in_dialect, is_cut, operations};
 
 pub use arrivals::Arriving;
 pub use checks::check_models;
+pub use divided::divided_mixes;
 pub use last::last_job;
 pub use planned::PlannedTest;
 pub use selection::{Selection, select};
@@ -132,7 +135,7 @@ impl Plan {
                 committing(test.work.clone(), contender.per_commit, most_timed(contender, planned));
             if let protocol::Work::Mix(mix) = &mut work {
                 let of = mix.clients;
-                let is_parted = contender.processes && (of > 1 || mix.lasts.is_some());
+                let is_parted = contender.processes && is_divided(of, mix.lasts);
                 mix.threads = contender.client_threads.map(|threads| threads.most(of));
                 mix.part = is_parted.then_some(protocol::ClientPart { before: 0, of });
             }

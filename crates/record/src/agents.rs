@@ -1,9 +1,11 @@
 //! The machines from which agents drove clients, and what each of them did in a trial.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Others};
+use crate::{Machine, Others, Run};
 
 /// An agent: a dyno on another machine, from which clients reached the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +52,15 @@ pub struct AgentShare {
     /// 99 % of the operations took at most so long, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ns: Option<u64>,
-    /// The time that others took of the machine while its runner was there; absent where the kernel does not report it.
+    /// The time that others took of the machine while its runner was there; absent where the kernel does not report it, and
+    /// where another agent may use the same processors, whose clients are none of these others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
+}
+
+impl Run {
+    /// The hosts whose agents were to drive the clients; empty where the clients were on the machine of dyno.
+    pub fn hosts(&self) -> BTreeSet<&str> {
+        self.agents.iter().map(|agent| agent.host.as_str()).collect()
+    }
 }

@@ -116,6 +116,10 @@ pub struct FaultTry {
     pub fault: NodeFault,
     /// When it came, in milliseconds from the first operation on.
     pub at_ms: u64,
+    /// The node that led right before it, counted from 1, and 0 where none did: faults come to the first node. Absent where
+    /// nodes do not elect a leader, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub led: Option<u32>,
     /// When a replica was asked to become the leader, and when it was; absent where every node is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_ms: Option<[u64; 2]>,
@@ -160,6 +164,13 @@ pub struct FaultTry {
     pub troubles: Vec<String>,
 }
 
+impl FaultTry {
+    /// True if the fault was to come to the leader, and another node led. Power is cut at all nodes.
+    pub fn missed_leader(&self) -> bool {
+        self.fault != NodeFault::Power && self.led.is_some_and(|node| node != 1)
+    }
+}
+
 /// The outage of all nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PowerOutage {
@@ -202,9 +213,10 @@ pub struct LostCommit {
 pub struct NodeStaleness {
     /// The node, counted from 1.
     pub node: u32,
-    /// Commits that were read here, of which the times are; and those that never were.
+    /// Commits that were read here.
     pub commits: u64,
-    /// Commits that were not read within the time that dyno waits.
+    /// Commits that were not read within the time that dyno waits. The times take them in, as late as they were seen to be,
+    /// but not in older records.
     pub unseen: u64,
     /// The time from the acknowledgement of a commit to the begin of the last read that returned something older, in
     /// nanoseconds; 0 where no read that began after the acknowledgement did. Half of the commits were late by at most this.
@@ -213,6 +225,9 @@ pub struct NodeStaleness {
     pub p99_ns: u64,
     /// All were.
     pub max_ns: u64,
+    /// Whether `p50_ns`, `p99_ns` and `max_ns` are lower bounds, because of commits that were not read; false in older records.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    pub at_least: [bool; 3],
     /// The median time of a read.
     pub read_ns: u64,
     /// The number of reads.
@@ -223,6 +238,11 @@ pub struct NodeStaleness {
     pub stale: Option<u64>,
     /// The number of reads that returned something older than the read before.
     pub backwards: u64,
+}
+
+/// True if no time is a lower bound.
+fn is_exact(at_least: &[bool; 3]) -> bool {
+    *at_least == [false; 3]
 }
 
 impl ClusterRecord {

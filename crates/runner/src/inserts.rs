@@ -11,6 +11,9 @@ const ROWS: u64 = 1000;
 /// Most parameters of one statement into a server: both protocols count them in 16 bits.
 const PARAMETERS: u64 = 65_535;
 
+/// [`Extent::each`] of a statement that takes any number of rows, such as COPY.
+pub const ANY_ROWS: u64 = u64::MAX;
+
 /// The number of rows, and their transactions.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent<'a> {
@@ -18,11 +21,24 @@ pub struct Extent<'a> {
     pub count: u64,
     /// The number of rows in a transaction; none: all.
     pub per_commit: Option<u64>,
-    /// True if a transaction of one row is a statement that commits on its own, without BEGIN and COMMIT, which cost an
+    /// The most rows that one statement loads: 1 unless a driver says otherwise, and 0 if a transaction takes several
+    /// statements in any case. A transaction of one statement commits on its own, because BEGIN and COMMIT would cost an
     /// exchange with a server each.
-    pub alone: bool,
+    pub each: u64,
     /// The turns in which they are inserted.
     pub turns: Slices<'a>,
+}
+
+impl Extent<'_> {
+    /// The number of rows of every transaction but the last.
+    fn transaction(&self) -> u64 {
+        self.per_commit.map_or(self.count, |rows| rows.max(1).min(self.count))
+    }
+
+    /// Returns true if transactions are begun and committed by statements.
+    fn begins(&self) -> bool {
+        self.transaction() > self.each
+    }
 }
 
 /// Begins transactions and commits them.
@@ -37,7 +53,7 @@ pub trait TransactionControl {
 impl<'a> From<&Load<'a>> for Extent<'a> {
     fn from(load: &Load<'a>) -> Extent<'a> {
         let Load { rows, per_commit, turns, .. } = *load;
-        Extent { count: rows.len(), per_commit, alone: false, turns }
+        Extent { count: rows.len(), per_commit, each: 1, turns }
     }
 }
 
@@ -45,25 +61,24 @@ impl<'a> From<&Import<'a>> for Extent<'a> {
     /// An import is one slice: reading the file is a part of it.
     fn from(import: &Import<'a>) -> Extent<'a> {
         let turns = Slices::default();
-        Extent { count: import.records, per_commit: import.per_commit, alone: true, turns }
+        Extent { count: import.records, per_commit: import.per_commit, each: 1, turns }
     }
 }
 
 /// Hands the places of the rows to `way`, those of one transaction at a time, and begins and commits around
-/// each. What `way` returns is how many rows it has loaded. A transaction that fails is left open: the
-/// connection ends with the trial, and the engine rolls it back.
+/// each, unless each is one statement that commits on its own. What `way` returns is how many rows it has loaded. A
+/// transaction that fails is left open: the connection ends with the trial, and the engine rolls it back.
 #[inline]
 pub fn in_transactions(
     mut around: impl TransactionControl,
     extent: Extent,
     mut way: impl FnMut(Range<u64>) -> Result<u64, Failure>,
 ) -> Result<u64, Failure> {
-    let Extent { count, per_commit, alone, .. } = extent;
-    let begins = !(alone && per_commit == Some(1));
+    let (count, transaction, begins) = (extent.count, extent.transaction(), extent.begins());
     let mut start = 0;
     let mut done = 0;
     while start < count {
-        let end = per_commit.map_or(count, |rows| count.min(start + rows.max(1)));
+        let end = start + transaction.min(count - start);
         if begins {
             around.begin()?;
         }
@@ -76,9 +91,9 @@ pub fn in_transactions(
     Ok(done)
 }
 
-/// Inserts rows by a prepared statement that takes `group` of them in one call. `prepare` makes it for a
-/// number of rows: that one, and what is left over at the end of a transaction. `call` executes it for the rows
-/// at these places; where it fails, it says at which if it knows.
+/// Inserts rows by a prepared statement, `group` of them in one call, which executes it once or several times: the extent
+/// says how many rows a statement takes. `prepare` makes it for a number of rows: that one, and what is left over at the
+/// end of a transaction. `call` executes it for the rows at these places; where it fails, it says at which if it knows.
 #[inline]
 pub fn insert<S>(
     around: impl TransactionControl,
@@ -136,12 +151,13 @@ pub fn column_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// The number of rows that one multi-row statement takes.
 pub fn rows_per_statement(extent: Extent, columns: usize) -> u64 {
-    let transaction = extent.per_commit.unwrap_or(extent.count);
-    ROWS.min(PARAMETERS / columns.max(1) as u64).min(transaction).max(1)
+    ROWS.min(PARAMETERS / columns.max(1) as u64).min(extent.transaction()).max(1)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::cell::RefCell;
+
     use dyno_inputs::MappedRows;
     use dyno_protocol::{Column, RowFile};
 
@@ -155,6 +171,61 @@ pub(crate) mod tests {
         let columns = [("x", 2), ("y", 3)].map(|(name, bytes)| Column { name: name.into(), bytes });
         let rows = RowFile { file, count: 3, columns: columns.to_vec() };
         look(&Load::of(&MappedRows::load(&rows).unwrap(), 0..3, "t", per_commit))
+    }
+
+    /// Writes down what is begun and committed.
+    struct Log<'l>(&'l RefCell<Vec<String>>);
+
+    impl TransactionControl for Log<'_> {
+        fn begin(&mut self) -> Result<()> {
+            self.0.borrow_mut().push("BEGIN".into());
+            Ok(())
+        }
+
+        fn commit(&mut self) -> Result<()> {
+            self.0.borrow_mut().push("COMMIT".into());
+            Ok(())
+        }
+    }
+
+    /// All that is done for rows of which a call takes up to `group`.
+    fn done(extent: Extent, group: u64) -> String {
+        let lines = RefCell::new(Vec::new());
+        let inserted = insert(
+            Log(&lines),
+            extent,
+            group,
+            |_| Ok(()),
+            |(), rows| {
+                lines.borrow_mut().push(format!("{rows:?}"));
+                Ok(())
+            },
+        );
+        assert_eq!(inserted.unwrap(), extent.count);
+        lines.into_inner().join(" ")
+    }
+
+    #[test]
+    fn a_transaction_of_one_statement_commits_on_its_own() {
+        let all = |per_commit, each: u64| {
+            with_load(per_commit, |load| done(Extent { each, ..load.into() }, each.clamp(1, 2)))
+        };
+        assert_eq!(all(Some(1), 1), "0..1 1..2 2..3");
+        assert_eq!(all(Some(2), 2), "0..2 2..3");
+        assert_eq!(all(Some(1), ANY_ROWS), "0..1 1..2 2..3");
+        assert_eq!(all(None, 2), "BEGIN 0..2 2..3 COMMIT");
+        assert_eq!(all(Some(1), 0), "BEGIN 0..1 COMMIT BEGIN 1..2 COMMIT BEGIN 2..3 COMMIT");
+    }
+
+    #[test]
+    fn statements_that_commit_together_have_a_transaction_around_them() {
+        let all = |per_commit, group| with_load(per_commit, |load| done(load.into(), group));
+        assert_eq!(all(Some(1), 2), "0..1 1..2 2..3");
+        assert_eq!(all(Some(2), 1), "BEGIN 0..1 1..2 COMMIT BEGIN 2..3 COMMIT");
+        // A call may execute several statements.
+        assert_eq!(all(Some(2), 2), "BEGIN 0..2 COMMIT BEGIN 2..3 COMMIT");
+        assert_eq!(all(None, 1), "BEGIN 0..1 1..2 2..3 COMMIT");
+        assert_eq!(all(Some(u64::MAX), 1), "BEGIN 0..1 1..2 2..3 COMMIT");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! settles stores (`kv-settle`) is [`Session::settle`](crate::Session::settle).
 //!
 //! An engine says what one operation is. The loops over operations are the skeleton's (`work/kv.rs`): they are compiled
-//! for each engine, so that nothing stands between two operations but a [`OperationTimer`](crate::Watch), which costs nothing in
-//! a trial without latency.
+//! for each engine, so that nothing stands between two operations but an [`OperationTimer`](crate::OperationTimer), which
+//! costs nothing in a trial without latency.
 
 use anyhow::{Error, Result};
 use dyno_protocol::Reads;
@@ -29,6 +29,9 @@ pub trait KeyValue {
     /// Begins lookups, within the clock, and with [`Reads::One`] the transaction or snapshot that they share; dropping the
     /// reader ends it. With [`Reads::Each`] a lookup leaves nothing open behind it: it begins and ends a transaction, if
     /// the engine has no reads without, and a range has a separate iterator.
+    ///
+    /// A client of a mix begins a reader for each lookup and for each transaction that reads. So the store keeps what the
+    /// engine's manual advises to use again.
     fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Self::Reader<'_>>;
 
     /// Begins writes, within the clock: makes what all transactions of a section share, such as prepared statements.

@@ -84,7 +84,8 @@ pub use dyno_protocol::Reads;
 pub use engine::{Engine, Failure, Session, SocketWait};
 pub use import::Import;
 pub use inserts::{
-    Extent, TransactionControl, column_list, in_transactions, insert, insert_text, rows_per_statement,
+    ANY_ROWS, Extent, TransactionControl, column_list, in_transactions, insert, insert_text,
+    rows_per_statement,
 };
 pub use job::{clients, expect, variant};
 pub use kv::{KeyValue, Lookup, Lookups, NoStore, Transaction, Write, WriteKind, Writes};

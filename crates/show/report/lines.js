@@ -97,6 +97,7 @@ Object.assign(charts, {
         ...drawn.map((line) => Plot.line(line.points, { x: "x", y: "y", stroke: colour(line), strokeWidth: 1.8 })),
         Plot.link(drawn.flatMap((line) => line.points.filter((point) => point.interval)), { x: "x", y1: (d) => y(d.interval.low), y2: (d) => y(d.interval.high), stroke: colour, strokeOpacity: 0.45, strokeWidth: 5, strokeLinecap: "butt" }),
         ...drawn.map((line) => Plot.dot(line.points, { x: "x", y: "y", r: 4, symbol: SYMBOLS[line.colour], fill: colour(line), title: "text" })),
+        Plot.text(drawn.flatMap((line) => line.points.filter((point) => point.at_least)), { x: "x", y: "y", text: () => "≥", dy: -12, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3, title: "text" }),
         Plot.link(names, { x1: (d) => d.x + 6, y1: "y", x2: (d) => d.x + 13, y2: "labelY", stroke: colour, strokeOpacity: 0.6 }),
         Plot.text(names, { x: (d) => d.x + 16, y: "labelY", text: (d) => cut(d.label, longest), textAnchor: "start", fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 }),
       );

@@ -1,8 +1,8 @@
 //! The context of the figures: suite, machine, schedule, and failures.
 
 use dyno_record::{
-    Ended, LeftOut, Limits, Load, Machine, MachineCalibration, MadeBy, Placement, Program, Run, Schedule,
-    Seals, Storage, SuiteRecord,
+    AgentRecord, Ended, LeftOut, Limits, Load, Machine, MachineCalibration, MadeBy, Placement, Program, Run,
+    Schedule, Seals, Storage, SuiteRecord,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,9 @@ pub struct About {
     pub limits: Limits,
     /// The machine.
     pub machine: Machine,
-    /// The machines that drove the clients, by rank; empty where the clients were on the machine of dyno.
+    /// The agents that were asked to drive the clients, by rank; empty where the clients were on the machine of dyno.
+    pub agents: Vec<AgentRecord>,
+    /// The machines that drove the clients, by rank: those of the agents that did.
     pub generators: Vec<Generator>,
     /// The smallest differences that the machine was found to show.
     pub calibration: Option<MachineCalibration>,
@@ -86,6 +88,7 @@ impl About {
             schedule: run.schedule.clone(),
             limits: run.limits,
             machine: run.machine.clone(),
+            agents: run.agents.clone(),
             generators: generators(run),
             calibration: run.calibration.clone(),
             storage: run.storage.clone(),

@@ -152,7 +152,8 @@ impl TestJudge<'_> {
             Some(CellStanding::NotEncrypted)
         } else {
             let isolated = is_disproved(self.run, contender).then_some(CellStanding::NotIsolated);
-            isolated.or_else(|| weakness(self.run, contender, &self.test.id).map(CellStanding::WeakGenerator))
+            let weakness = || weakness(self.run, self.disturbances, contender, &self.test.id);
+            isolated.or_else(|| weakness().map(CellStanding::WeakGenerator))
         }
     }
 

@@ -1,7 +1,7 @@
 //! Other changes between two runs: a comparison and a history show them with the times.
 
 use dyno_protocol::Hello;
-use dyno_record::{ContenderRecord, Content, Hole};
+use dyno_record::{AgentRecord, ContenderRecord, Content, Hole};
 
 use crate::about::About;
 use crate::builds::changed_files;
@@ -47,6 +47,7 @@ impl Changes {
         self.note("placement", was.placement.note.clone(), is.placement.note.clone());
         self.note("memory of a runner", memory(was), memory(is));
         self.note("network", network(was), network(is));
+        self.note("machines of the clients", of_clients(was), of_clients(is));
         if was.suite.text != is.suite.text {
             self.note("the suite's text", "another".into(), "this one".into());
         }
@@ -63,6 +64,7 @@ impl Changes {
             self.note(&format!("{label}, {what}"), before.short().to_owned(), now.short().to_owned());
         }
         self.note(&format!("{label}, isolation"), isolation(old), isolation(new));
+        self.note(&format!("{label}, clients"), clients(old), clients(new));
         self.note(&format!("{label}, operations a commit"), commit(old), commit(new));
         self.note(&format!("{label}, trials"), interleaving(was, old), interleaving(is, new));
     }
@@ -112,6 +114,24 @@ fn memory(about: &About) -> String {
 /// The way of clients to their servers.
 fn network(about: &About) -> String {
     about.limits.added_ms().map_or("direct".to_owned(), |added| format!("{added} ms a round trip"))
+}
+
+/// The machines from which agents drove the clients.
+fn of_clients(about: &About) -> String {
+    let one = |agent: &AgentRecord| {
+        let cpu = &agent.machine.cpu;
+        format!("{} ({} × {})", agent.host, cpu.allowed.len(), cpu.model.as_deref().unwrap_or("unknown"))
+    };
+    match &about.agents[..] {
+        [] => "that of dyno".to_owned(),
+        agents => agents.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The kind of a contender's clients.
+fn clients(record: &ContenderRecord) -> String {
+    let kind = if record.processes { "processes" } else { "threads of one process" };
+    kind.to_owned()
 }
 
 /// The failures that a contender's commits survive, in words.

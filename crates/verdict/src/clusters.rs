@@ -38,10 +38,13 @@ pub struct FaultJudgement {
     pub fault: NodeFault,
     /// The number of tries.
     pub tried: u64,
-    /// In how many of these at least [`AT_RISK`] commits a second were acknowledged right before the fault: others say hardly
-    /// anything about what a fault takes.
+    /// In how many of these at least [`AT_RISK`] commits a second were acknowledged right before the fault, and it came to the
+    /// leader where nodes elect one: others say hardly anything about what a fault takes.
     #[serde(default)]
     pub at_risk: u64,
+    /// In how many of these another node led than the one to which the fault came.
+    #[serde(default)]
+    pub missed_leader: u64,
     /// In how many acknowledged commits were gone.
     pub lost: u64,
     /// The most commits that were gone after one.
@@ -99,7 +102,7 @@ fn judge(subject: &ClusterSubject) -> ClusterJudgement {
 fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) -> FaultJudgement {
     let count = |is: &dyn Fn(&FaultTry) -> bool| tries.iter().filter(|tried| is(tried)).count() as u64;
     let (tried, lost) = (tries.len() as u64, count(&|tried| tried.lost > 0));
-    let is_at_risk = |tried: &FaultTry| rate_before(tried) >= AT_RISK;
+    let is_at_risk = |tried: &FaultTry| rate_before(tried) >= AT_RISK && !tried.missed_leader();
     let at_risk = count(&is_at_risk);
     let lost_at_risk = count(&|tried| is_at_risk(tried) && tried.lost > 0);
     let troubled = count(&|tried| !tried.troubles.is_empty() || tried.failed_found > 0);
@@ -111,6 +114,7 @@ fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) ->
         fault,
         tried,
         at_risk,
+        missed_leader: count(&|tried| tried.missed_leader()),
         lost,
         most_lost: tries.iter().map(|tried| tried.lost).max().unwrap_or(0),
         troubled,
@@ -153,6 +157,7 @@ mod tests {
         FaultTry {
             fault: NodeFault::Kill,
             at_ms: 1000,
+            led: None,
             failover_ms: None,
             outage: None,
             end_ms: 3000,
@@ -236,6 +241,20 @@ mod tests {
         assert!((found.at_most - 0.95).abs() < 1e-9, "{}", found.at_most);
         given.tries.remove(0);
         assert_eq!((fault(given.clone()).at_risk, fault(given).at_most), (0, 1.0));
+    }
+
+    #[test]
+    fn a_fault_that_did_not_come_to_the_leader_bounds_nothing() {
+        let mut given = subject(1, &[0, 0, 0]);
+        given.tries[0].led = Some(1);
+        given.tries[1].led = Some(2);
+        given.tries[2].led = Some(0);
+        let fault = |subject| verdict(vec![subject]).subjects[0].faults[0].clone();
+        let found = fault(given.clone());
+        assert_eq!((found.tried, found.at_risk, found.missed_leader), (3, 1, 2));
+        // Power is cut at all nodes, whichever of them leads.
+        given.tries.iter_mut().for_each(|tried| tried.fault = NodeFault::Power);
+        assert_eq!(fault(given).at_risk, 3);
     }
 
     #[test]

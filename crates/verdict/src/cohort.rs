@@ -140,7 +140,13 @@ fn load(run: &Run) -> String {
     let mut numbers: Vec<String> = numbers.collect();
     numbers.dedup();
     let network = run.limits.added_ms().map(|added| format!("{added} ms a round trip"));
-    kind.into_iter().chain(numbers).chain(network).collect::<Vec<_>>().join(", ")
+    // Names of hosts say nothing at another site; that clients came from other machines, and from how many, does.
+    let agents = match run.agents.len() {
+        0 => None,
+        1 => Some("driven by 1 agent".to_owned()),
+        agents => Some(format!("driven by {agents} agents")),
+    };
+    kind.into_iter().chain(numbers).chain(agents).chain(network).collect::<Vec<_>>().join(", ")
 }
 
 fn cohort(mut group: Vec<&NamedRun>, is_published: &impl Fn(&str) -> bool) -> Option<Cohort> {
@@ -246,4 +252,33 @@ fn cell(verdict: &Verdict, label: &str) -> Option<CohortCell> {
         same_class: own.is_some() && own == verdict.classes[verdict.baseline],
         disproved: record.safety.as_ref().is_some_and(|safety| safety.standing == Standing::Disproved),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_record::AgentRecord;
+
+    use super::*;
+
+    #[test]
+    fn runs_whose_clients_were_on_other_machines_are_a_cohort_of_their_own() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let run = |name: &str, hosts: &[&str]| {
+            let mut run = dyno_record::load(&golden).unwrap();
+            let machine = run.machine.clone();
+            let agent = |host: &&str| {
+                let (host, machine) = ((*host).to_owned(), machine.clone());
+                AgentRecord { host, machine, same_machine_as: None }
+            };
+            run.agents = hosts.iter().map(agent).collect();
+            NamedRun { name: name.to_owned(), run }
+        };
+        let runs = [run("here", &[]), run("there", &["a", "b"]), run("elsewhere", &["c", "d"])];
+        let found = cohorts(&runs, |_| true);
+        let counts: Vec<usize> = found.iter().map(|cohort| cohort.runs.len()).collect();
+        assert_eq!(counts, [2, 1]);
+        assert!(found[0].load.contains("driven by 2 agents"), "{}", found[0].load);
+    }
 }

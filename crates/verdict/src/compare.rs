@@ -5,6 +5,7 @@
 //! (Bonferroni), so that comparing a hundred equal figures raises a false alarm in one of twenty
 //! comparisons of runs and not in nearly all.
 
+mod clients;
 mod counted;
 mod functions;
 mod side;
@@ -23,6 +24,7 @@ use crate::statistics::{Difference, Ratio};
 use crate::test_verdict::TestVerdict;
 use crate::views::Outcome;
 
+use clients::same_clients;
 use counted::counted;
 pub use counted::{CountComparison, CountedCell};
 pub use functions::ContenderFunctions;
@@ -150,6 +152,7 @@ pub fn compare(old: &Verdict, new: &Verdict) -> Result<Comparison> {
     }
     same_load(&[old, new])?;
     same_network(old, new)?;
+    same_clients(old, new)?;
     if was.parameters != is.parameters {
         bail!(
             "the runs differ in {}, so they measured different work; `dyno scaling` shows what the engines make of one \

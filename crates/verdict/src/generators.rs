@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{AgentRecord, AgentShare, Run, TrialRecord};
+use dyno_record::{AgentRecord, AgentShare, Load, Others, Run, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The largest share of its processors that a machine may use to drive clients.
+use crate::disturbance::Disturbances;
+
+/// The largest share of a machine's processors that may be in use, by its clients or by others, while it drives clients.
 const MOST_BUSY: f64 = 0.8;
+/// The largest share of a section that clients may lack because they began late, where they begin an operation as soon as they
+/// are free.
+const MOST_LATE_START: f64 = 0.01;
 /// The largest share of the 99th percentile of responses that lateness may have which is the machine's own.
 const MOST_LATE: f64 = 0.05;
 
@@ -26,48 +31,61 @@ pub struct Generator {
     /// clocks, in nanoseconds; absent in older files.
     pub late_start_ns: Option<u64>,
     /// The larger of two shares of processors that clients used in a measured trial, at its largest: this agent's clients, of
-    /// those it had; and the clients of all agents on the same machine, of those that these had.
+    /// those it had; and the clients of all agents on the same machine, of those that these had. Of the time from when they
+    /// began.
     pub busy: f64,
     /// The share of its processors that other programs and its host took in the measured trials, where that is known.
     pub others: Option<f64>,
 }
 
-/// The machines that drove the clients of a run, by rank.
+/// The machines that drove the clients of a run, by rank: an agent that had no clients in any measured trial is none of them.
 pub(crate) fn generators(run: &Run) -> Vec<Generator> {
     let of = |(agent, record): (usize, &AgentRecord)| {
         let trials = run.trials.iter().filter(|trial| trial.is_measured());
         let all = trials.flat_map(|trial| trial.agents.iter().map(move |share| (trial, share)));
         let shares: Vec<(&TrialRecord, &AgentShare)> =
             all.filter(|(_, share)| share.agent == agent).collect();
-        let others = shares.iter().filter_map(|(_, share)| share.others).reduce(dyno_record::Others::and);
-        let taken = others.filter(|others| others.over_ns > 0).map(|others| {
-            let taken = others.foreign_ns.max(0) as f64 + others.stolen_ns as f64;
-            taken / others.over_ns as f64
-        });
-        Generator {
+        let others = shares.iter().filter_map(|(_, share)| share.others).reduce(Others::and);
+        (!shares.is_empty()).then(|| Generator {
             host: record.host.clone(),
             cpus: record.machine.cpu.allowed.len(),
             cpu_limit: limit(record).filter(|limit| *limit < record.machine.cpu.allowed.len() as f64),
             model: record.machine.cpu.model.clone(),
             late_start_ns: shares.iter().filter_map(|(_, share)| latest_start(share)).max(),
             busy: shares.iter().map(|(trial, share)| busy(run, trial, share)).fold(0.0, f64::max),
-            others: taken,
-        }
+            others: others.and_then(taken),
+        })
     };
-    run.agents.iter().enumerate().map(of).collect()
+    run.agents.iter().enumerate().filter_map(of).collect()
+}
+
+/// The share of processors that others took, where that is known.
+fn taken(others: Others) -> Option<f64> {
+    let time = others.foreign_ns.max(0) as f64 + others.stolen_ns as f64;
+    (others.over_ns > 0).then(|| time / others.over_ns as f64)
 }
 
 /// The most by which clients may have begun after the moment agreed on, in nanoseconds.
 fn latest_start(share: &AgentShare) -> Option<u64> {
-    let measured = share.late_start_ns?.max(0).unsigned_abs();
-    Some(measured + share.clock_error_ns)
+    share.late_start_ns.map(|_| began_late(share) + share.clock_error_ns)
+}
+
+/// The nanoseconds for which clients had not begun although the section had.
+fn began_late(share: &AgentShare) -> u64 {
+    share.late_start_ns.unwrap_or(0).max(0).unsigned_abs()
 }
 
 /// The reason that a contender's figures in a test show a machine that drove its clients, and not its server: in half
-/// of its measured trials or more, one of these machines had hardly a processor left, or sent operations late although
-/// a client was free.
-pub(crate) fn weakness(run: &Run, contender: usize, test: &str) -> Option<String> {
+/// of the measured trials on which they rest, or more, one of these machines had hardly a processor left, began late, or
+/// sent operations late although a client was free.
+pub(crate) fn weakness(
+    run: &Run,
+    disturbances: &Disturbances,
+    contender: usize,
+    test: &str,
+) -> Option<String> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
+    let trials = trials.filter(|trial| disturbances.counts(trial.block));
     let (mut all, mut weak) = (0, Vec::new());
     for trial in trials {
         let mut its = trial.agents.iter().filter(|share| share.test == test).peekable();
@@ -83,6 +101,23 @@ fn why_weak(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<String
     if busy > MOST_BUSY {
         return Some(format!("{host} used {:.0} % of its processors to drive clients", busy * 100.0));
     }
+    let (own, others) = (own_and_siblings(run, trial, share), share.others.and_then(taken).unwrap_or(0.0));
+    if own + others > MOST_BUSY {
+        return Some(format!(
+            "of the processors of {host} {:.0} % were in use: {:.0} % to drive clients, {:.0} % by others",
+            (own + others) * 100.0,
+            own * 100.0,
+            others * 100.0
+        ));
+    }
+    if let Some(late) = late_start(run, trial, share) {
+        let (late, all) = (late as f64, share.nanoseconds as f64);
+        return Some(format!(
+            "{host} began {:.2} ms after the moment agreed on, {:.1} % of the time that was measured",
+            late / 1e6,
+            late / all * 100.0
+        ));
+    }
     let (late, response) = (share.late_ns?, share.response_ns?);
     (late as f64 > MOST_LATE * response as f64).then(|| {
         let late = late as f64 / 1e6;
@@ -96,17 +131,35 @@ fn busy(run: &Run, trial: &TrialRecord, share: &AgentShare) -> f64 {
     let Some(agent) = run.agents.get(share.agent) else { return used(share) };
     let cpus = agent.machine.cpu.allowed.len().max(1) as f64;
     let own = used(share) / limit(agent).map_or(cpus, |limit| limit.min(cpus));
+    own.max(own_and_siblings(run, trial, share))
+}
+
+/// The same without a limit on processor time, which does not hold what others take.
+fn own_and_siblings(run: &Run, trial: &TrialRecord, share: &AgentShare) -> f64 {
     let is_there = |other: &&AgentShare| machine(run, other.agent) == machine(run, share.agent);
     let there = || trial.agents.iter().filter(|other| other.test == share.test).filter(is_there);
     let agents = there().filter_map(|other| run.agents.get(other.agent));
     let shared: BTreeSet<usize> = agents.flat_map(|agent| &agent.machine.cpu.allowed).copied().collect();
     let all = there().map(used).sum::<f64>() / shared.len().max(1) as f64;
-    own.max(all)
+    let cpus = run.agents.get(share.agent).map_or(1, |agent| agent.machine.cpu.allowed.len().max(1));
+    all.max(used(share) / cpus as f64)
 }
 
-/// The processors that an agent's clients used in a test, in mean.
+/// The processors that an agent's clients used in a test, in mean, from when they began.
 fn used(share: &AgentShare) -> f64 {
-    share.cpu_ns as f64 / share.nanoseconds.max(1) as f64
+    share.cpu_ns as f64 / share.nanoseconds.saturating_sub(began_late(share)).max(1) as f64
+}
+
+/// The nanoseconds by which an agent's clients surely began late, if that is too much: what clients that begin an operation
+/// as soon as they are free have not done meanwhile is missing from the rate. Operations that arrive wait for them, and
+/// their responses have that wait.
+fn late_start(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<u64> {
+    let test = run.tests.iter().find(|test| test.id == share.test)?;
+    let mut samples = trial.samples.iter().filter(|sample| sample.sample.test == share.test);
+    let arrive = matches!(test.load, Some(Load::Open | Load::Sessions))
+        || samples.any(|sample| sample.sought.is_some());
+    let late = began_late(share).saturating_sub(share.clock_error_ns);
+    (!arrive && late as f64 > MOST_LATE_START * share.nanoseconds as f64).then_some(late)
 }
 
 /// The processors' worth of time that an agent's control groups allow, if they set a limit.
@@ -124,6 +177,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::statistics::MIN_BLOCKS;
     use crate::{CellStanding, judge};
 
     /// The golden run as if two machines with one processor each had driven its first test, for the first contender.
@@ -198,5 +252,67 @@ mod tests {
         run.agents[1].machine.cpu.quota_ns = Some(4_000_000_000);
         assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
         assert_eq!(generators(&run)[1].cpu_limit, None);
+    }
+    #[test]
+    fn what_others_take_of_a_machine_counts_too() {
+        let with = |foreign_ns, stolen_ns| {
+            driven(|_, share| share.others = Some(Others { over_ns: 1_000, foreign_ns, stolen_ns }))
+        };
+        let (run, test) = with(50, 0);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        let (run, test) = with(100, 50);
+        let all = "of the processors of a 85 % were in use: 70 % to drive clients, 15 % by others";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(all.into()));
+        assert_eq!(generators(&run)[0].busy, 0.7);
+    }
+
+    #[test]
+    fn a_block_that_is_left_out_says_nothing_of_a_machine() {
+        let is_bad = |block: u32| block > MIN_BLOCKS as u32;
+        let (mut run, test) = driven(|block, share| share.cpu_ns += if is_bad(block) { 300 } else { 0 });
+        assert!(matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        for trial in &mut run.trials {
+            let foreign_ns = if is_bad(trial.block) { 600_000_000 } else { 0 };
+            trial.others = Some(Others { over_ns: 1_000_000_000, foreign_ns, stolen_ns: 0 });
+        }
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+    }
+
+    #[test]
+    fn clients_that_began_late_were_as_busy_as_they_were_at_work() {
+        let (mut run, test) = driven(|_, share| share.late_start_ns = Some(300));
+        let place = run.tests.iter().position(|known| known.id == test).unwrap();
+        run.tests[place].load = Some(Load::Open);
+        let busy = "a used 100 % of its processors to drive clients";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(busy.into()));
+        assert_eq!(generators(&run)[0].busy, 1.0);
+    }
+
+    #[test]
+    fn closed_clients_that_begin_late_do_less_than_they_could() {
+        let late = |ns, error_ns| {
+            driven(|_, share| (share.late_start_ns, share.clock_error_ns) = (Some(ns), error_ns))
+        };
+        for (ns, error_ns) in [(9, 0), (20, 15), (-20, 0)] {
+            let (run, test) = late(ns, error_ns);
+            assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)), "{ns} {error_ns}");
+        }
+        let (mut run, test) = late(20, 5);
+        let said = "a began 0.00 ms after the moment agreed on, 1.5 % of the time that was measured";
+        assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(said.into()));
+        // What arrives waits for them, and its responses show it.
+        let place = run.tests.iter().position(|known| known.id == test).unwrap();
+        run.tests[place].load = Some(Load::Open);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+    }
+
+    #[test]
+    fn an_agent_that_drove_nothing_is_not_named() {
+        let (mut run, _) = driven(|_, _| {});
+        run.trials.iter_mut().for_each(|trial| trial.agents.retain(|share| share.agent == 1));
+        let hosts: Vec<String> = generators(&run).into_iter().map(|generator| generator.host).collect();
+        assert_eq!(hosts, ["b"]);
+        run.trials.iter_mut().for_each(|trial| trial.agents.clear());
+        assert_eq!(generators(&run), []);
     }
 }

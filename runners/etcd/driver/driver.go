@@ -120,18 +120,22 @@ func (d *Database) lead(ctx context.Context, first *clientv3.StatusResponse) err
 	return nil
 }
 
-// empty removes all keys and their history, so that every trial begins with the same.
+// empty removes all keys and their history, and the room that they took, so that every trial begins with the same.
 func (d *Database) empty() error {
 	ctx := context.Background()
 	deleted, err := d.client.Delete(ctx, "\x00", clientv3.WithFromKey())
 	if err != nil || deleted.Deleted == 0 {
 		return err
 	}
-	return d.Settle(nil)
+	if err := d.Settle(nil); err != nil {
+		return err
+	}
+	return d.defragment()
 }
 
-// Settle removes old revisions and gives back the room of what was removed, as the manual has it:
-// https://etcd.io/docs/latest/op-guide/maintenance/. A commit has put off nothing else.
+// Settle removes old revisions, and waits until the first node has: https://etcd.io/docs/latest/op-guide/maintenance/. It
+// also has the node write out what it holds back for its next batch. Defragmentation is not a part of it: that gives back
+// free space within the file, as VACUUM does elsewhere.
 func (d *Database) Settle([]protocol.Store) error {
 	ctx := context.Background()
 	now, err := d.client.Get(ctx, "\x00")
@@ -141,8 +145,13 @@ func (d *Database) Settle([]protocol.Store) error {
 	if _, err := d.client.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical()); err != nil && !isCompacted(err) {
 		return err
 	}
+	return nil
+}
+
+// defragment gives back the room of what was removed. A node answers nothing meanwhile.
+func (d *Database) defragment() error {
 	for _, endpoint := range d.endpoints {
-		if _, err := d.client.Defragment(ctx, endpoint); err != nil {
+		if _, err := d.client.Defragment(context.Background(), endpoint); err != nil {
 			return err
 		}
 	}

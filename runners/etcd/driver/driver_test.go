@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -116,6 +117,30 @@ func TestATransactionFailsWhereAnotherHasChangedWhatItRead(t *testing.T) {
 		if err := disturbed.Commit(); !disturbed.MayPass(err) {
 			t.Errorf("%s was changed, and the commit says %v", name, err)
 		}
+	}
+}
+
+func TestToSettleRemovesOldRevisionsAndKeepsTheNewest(t *testing.T) {
+	database, _ := open(t, startNode(t))
+	ctx := context.Background()
+	old, err := database.client.Put(ctx, "s\x00a", "old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.client.Put(ctx, "s\x00a", "new"); err != nil {
+		t.Fatal(err)
+	}
+	// The second time there is nothing to do.
+	for range 2 {
+		if err := database.Settle(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := database.client.Get(ctx, "s\x00a", clientv3.WithRev(old.Header.Revision)); !isCompacted(err) {
+		t.Errorf("the old revision is there: %v", err)
+	}
+	if value, err := database.Value([]byte("a")); err != nil || string(value) != "new" {
+		t.Errorf("%s, %v", value, err)
 	}
 }
 

@@ -1,10 +1,10 @@
 //! The runner for LMDB: loads the library that the job names and calls its C API.
 //!
-//! LMDB has neither reads nor writes outside of transactions. Where each lookup has one of its own, one transaction
-//! is reset and renewed, as the manual advises. One writes at a time, and the others wait. Pages that a transaction
-//! has changed stay in memory until it commits. A store is a named database; one of integers keeps them as such
-//! (`MDB_INTEGERKEY`). `environment` is what is open, `store` a store with its operations, `settings` the flags,
-//! `api` the table of functions.
+//! LMDB has neither reads nor writes outside of transactions. A client has one transaction for all of its lookups, which is
+//! reset after each and renewed before the next, as the manual advises; lookups that share a transaction renew it once. One
+//! client writes at a time, and the others wait. Pages that a transaction has changed stay in memory until it commits. A
+//! store is a named database; one of integers keeps them as such (`MDB_INTEGERKEY`). `environment` is what is open, `store`
+//! a store with its operations, `settings` the flags, `api` the table of functions.
 
 mod api;
 mod environment;
@@ -79,7 +79,7 @@ impl Session for Client {
             KeyKind::Integer => Keys::Integer,
             KeyKind::Blob => Keys::Blob,
         };
-        Ok(Store { environment: &self.0, dbi: self.0.store(store)?, keys })
+        Ok(Store::new(&self.0, self.0.store(store)?, keys))
     }
 
     /// `mdb_env_sync`, forced: <http://www.lmdb.tech/doc/group__mdb.html#ga85e61f05aa68b520cc6c3b981dba5037>.

@@ -1,31 +1,42 @@
 //! A store: a named database of the environment, its lookups and its transactions.
 
+use std::cell::Cell;
 use std::ptr;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result, anyhow, bail};
 use dyno_runner::{KeyValue, Lookup, Lookups, Reads, Transaction, Write};
 
 use crate::api::{self, Cursor, Dbi, Txn, Val};
 use crate::environment::{Environment, Keys};
 
-/// An open store.
+/// An open store, of one client and thus of one thread.
 pub struct Store<'s> {
-    pub environment: &'s Environment,
-    pub dbi: Dbi,
-    pub keys: Keys,
+    environment: &'s Environment,
+    dbi: Dbi,
+    keys: Keys,
+    /// The handles of the lookups before, for the next one.
+    idle: Cell<Handles>,
 }
 
-/// A transaction for reading, with a cursor where ranges are read. Each lookup that is to have one of its own renews
-/// it, and resets it once it has read.
+/// The handles by which a client looks up, one lookup after another: LMDB's manual advises to reset and renew them, which
+/// spares their allocation.
+#[derive(Clone, Copy)]
+struct Handles {
+    /// A transaction for reading. It is reset while no lookup is under way, and holds no snapshot then. Null before the
+    /// first lookup.
+    transaction: *mut Txn,
+    /// A cursor in it; null before the first range.
+    cursor: *mut Cursor,
+}
+
+/// Lookups: each in a separate transaction, or all in one.
 pub struct Reader<'r> {
     store: &'r Store<'r>,
-    /// Open, or reset.
-    transaction: *mut Txn,
+    handles: Handles,
+    /// True from when the transaction has a snapshot until it is reset.
+    is_open: bool,
+    lookups: Lookups,
     reads: Reads,
-    /// Open, or null.
-    cursor: *mut Cursor,
-    /// The number of pairs in a range.
-    length: u64,
 }
 
 /// A transaction for writing.
@@ -33,6 +44,34 @@ pub struct Writer<'w> {
     store: &'w Store<'w>,
     /// Open; null once it is committed.
     transaction: *mut Txn,
+}
+
+impl Handles {
+    /// None yet.
+    const NONE: Handles = Handles { transaction: ptr::null_mut(), cursor: ptr::null_mut() };
+}
+
+impl<'s> Store<'s> {
+    /// A store of an environment.
+    pub fn new(environment: &'s Environment, dbi: Dbi, keys: Keys) -> Store<'s> {
+        Store { environment, dbi, keys, idle: Cell::new(Handles::NONE) }
+    }
+}
+
+impl Drop for Store<'_> {
+    fn drop(&mut self) {
+        let (api, Handles { transaction, cursor }) = (&self.environment.api, self.idle.get());
+        // SAFETY: no reader has them. The cursor is open or null and the transaction reset or null, and neither is used
+        // after this.
+        unsafe {
+            if !cursor.is_null() {
+                (api.cursor_close)(cursor);
+            }
+            if !transaction.is_null() {
+                (api.txn_abort)(transaction);
+            }
+        }
+    }
 }
 
 impl KeyValue for Store<'_> {
@@ -45,14 +84,13 @@ impl KeyValue for Store<'_> {
     where
         Self: 't;
 
+    #[inline]
     fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
-        let transaction = self.environment.begin(api::RDONLY)?;
-        let mut reader = Reader { store: self, transaction, reads, cursor: ptr::null_mut(), length: 0 };
-        if let Lookups::Range(length) = lookups {
-            reader.length = length;
-            reader.open_cursor()?;
+        let handles = self.idle.replace(Handles::NONE);
+        let mut reader = Reader { store: self, handles, is_open: false, lookups, reads };
+        if reads == Reads::One {
+            reader.open()?;
         }
-        reader.end();
         Ok(reader)
     }
 
@@ -80,36 +118,77 @@ impl KeyValue for Store<'_> {
 }
 
 impl Reader<'_> {
-    /// Begins what one lookup needs.
+    /// Gives the transaction the newest snapshot, unless it has one that all lookups share.
     #[inline]
-    fn begin(&mut self) -> Result<()> {
-        if self.reads == Reads::One {
+    fn open(&mut self) -> Result<()> {
+        if self.is_open {
             return Ok(());
         }
         let environment = self.store.environment;
-        // SAFETY: the transaction is reset, and the cursor is null or was opened in it.
-        unsafe {
-            environment.check((environment.api.txn_renew)(self.transaction))?;
-            if self.cursor.is_null() {
-                return Ok(());
-            }
-            environment.check((environment.api.cursor_renew)(self.transaction, self.cursor))
+        if self.handles.transaction.is_null() {
+            self.handles.transaction = environment.begin(api::RDONLY)?;
+        } else {
+            // SAFETY: the transaction is reset.
+            environment.check(unsafe { (environment.api.txn_renew)(self.handles.transaction) })?;
+        }
+        self.is_open = true;
+        match self.lookups {
+            Lookups::Get => Ok(()),
+            Lookups::Range(_) => self.open_cursor(),
         }
     }
 
-    /// Ends it.
+    /// Binds the cursor to the open transaction.
+    #[inline]
+    fn open_cursor(&mut self) -> Result<()> {
+        let Store { environment, dbi, .. } = *self.store;
+        let Handles { transaction, cursor } = &mut self.handles;
+        // SAFETY: the transaction is open. The cursor is null or was opened in it, and is one for reading.
+        environment.check(unsafe {
+            if cursor.is_null() {
+                (environment.api.cursor_open)(*transaction, dbi, cursor)
+            } else {
+                (environment.api.cursor_renew)(*transaction, *cursor)
+            }
+        })
+    }
+
+    /// Lets go of the snapshot.
+    #[inline]
+    fn reset(&mut self) {
+        if self.is_open {
+            // SAFETY: the transaction is open, and nothing that was read in it is in use.
+            unsafe { (self.store.environment.api.txn_reset)(self.handles.transaction) };
+            self.is_open = false;
+        }
+    }
+
+    /// Ends a lookup.
     #[inline]
     fn end(&mut self) {
         if self.reads == Reads::Each {
-            // SAFETY: the transaction is open, and nothing that was read in it is in use.
-            unsafe { (self.store.environment.api.txn_reset)(self.transaction) };
+            self.reset();
         }
     }
 
-    fn open_cursor(&mut self) -> Result<()> {
-        let Store { environment, dbi, .. } = *self.store;
-        // SAFETY: the transaction is open.
-        environment.check(unsafe { (environment.api.cursor_open)(self.transaction, dbi, &mut self.cursor) })
+    /// Visits this many pairs from a key on.
+    ///
+    /// # Safety
+    /// The reader is for ranges and its transaction is open.
+    #[inline]
+    unsafe fn visit(&mut self, from: &[u8], length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
+        let (mut left, mut number) = (length, 0);
+        let (mut key, mut value) = (self.store.keys.encode(from, &mut number)?, Val::EMPTY);
+        // SAFETY: there is a cursor, as the caller promises, and the key is the one to look for.
+        unsafe {
+            let mut there = left > 0 && self.step(&mut key, &mut value, api::SET_RANGE)?;
+            while there {
+                visit(value.bytes());
+                left -= 1;
+                there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves the cursor. Whether there is a pair, which `key` and `value` then are.
@@ -120,7 +199,7 @@ impl Reader<'_> {
     unsafe fn step(&mut self, key: &mut Val, value: &mut Val, to: i32) -> Result<bool> {
         let environment = self.store.environment;
         // SAFETY: as the caller promises.
-        match unsafe { (environment.api.cursor_get)(self.cursor, key, value, to) } {
+        match unsafe { (environment.api.cursor_get)(self.handles.cursor, key, value, to) } {
             0 => Ok(true),
             api::NOTFOUND => Ok(false),
             code => Err(environment.error(code)),
@@ -131,44 +210,29 @@ impl Reader<'_> {
 impl Lookup for Reader<'_> {
     #[inline]
     fn get<T>(&mut self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.begin()?;
+        self.open()?;
         // SAFETY: the transaction is open, and one for reading changes nothing.
-        let found = unsafe { get(self.store, self.transaction, key, read) };
+        let found = unsafe { get(self.store, self.handles.transaction, key, read) };
         self.end();
         found
     }
 
     #[inline]
-    fn range(&mut self, from: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        let mut number = 0;
-        let (mut key, mut value) = (self.store.keys.encode(from, &mut number)?, Val::EMPTY);
-        let mut left = self.length;
-        self.begin()?;
-        // SAFETY: there is a cursor, as the reader is for ranges, and the key is the one to look for.
-        unsafe {
-            let mut there = left > 0 && self.step(&mut key, &mut value, api::SET_RANGE)?;
-            while there {
-                visit(value.bytes());
-                left -= 1;
-                there = left > 0 && self.step(&mut key, &mut value, api::NEXT)?;
-            }
-        }
+    fn range(&mut self, from: &[u8], visit: impl FnMut(&[u8])) -> Result<()> {
+        let Lookups::Range(length) = self.lookups else { bail!("the reader is for single keys") };
+        self.open()?;
+        // SAFETY: the reader is for ranges, and the transaction is open.
+        let visited = unsafe { self.visit(from, length, visit) };
         self.end();
-        Ok(())
+        visited
     }
 }
 
 impl Drop for Reader<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let api = &self.store.environment.api;
-        // SAFETY: both are open or null, the cursor is closed before the transaction ends, and neither is used after
-        // this.
-        unsafe {
-            if !self.cursor.is_null() {
-                (api.cursor_close)(self.cursor);
-            }
-            (api.txn_abort)(self.transaction);
-        }
+        self.reset();
+        self.store.idle.set(self.handles);
     }
 }
 
@@ -203,7 +267,7 @@ unsafe fn get<T>(
     key: &[u8],
     read: impl FnOnce(&[u8]) -> T,
 ) -> Result<Option<T>> {
-    let Store { environment, dbi, keys } = *store;
+    let Store { environment, dbi, keys, .. } = *store;
     let mut number = 0;
     let (mut sought, mut value) = (keys.encode(key, &mut number)?, Val::EMPTY);
     // SAFETY: as the caller promises.
@@ -225,7 +289,7 @@ impl Write for Writer<'_> {
 
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let Store { environment, dbi, keys } = *self.store;
+        let Store { environment, dbi, keys, .. } = *self.store;
         let mut number = 0;
         let (mut sought, mut value) = (keys.encode(key, &mut number)?, Val::of(value));
         // SAFETY: the transaction is open; LMDB copies both.
@@ -237,7 +301,7 @@ impl Write for Writer<'_> {
 
     #[inline]
     fn delete(&mut self, key: &[u8]) -> Result<()> {
-        let Store { environment, dbi, keys } = *self.store;
+        let Store { environment, dbi, keys, .. } = *self.store;
         let mut number = 0;
         let mut sought = keys.encode(key, &mut number)?;
         // SAFETY: the transaction is open; without duplicates no value is needed.
@@ -270,4 +334,114 @@ fn unfit(environment: &Environment, code: i32, key: &[u8]) -> Error {
         );
     }
     environment.error(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use dyno_protocol::{Build, KeyKind};
+
+    use super::*;
+    use crate::LIBRARY;
+    use crate::api::Api;
+    use crate::settings::Settings;
+
+    /// Opens a store in a fresh folder of this name and hands it over.
+    fn with_store(name: &str, test: impl FnOnce(&Environment, Dbi)) {
+        let folder = std::env::temp_dir().join(format!("dyno-lmdb-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let api = LIBRARY.load(&Build::System, Api::resolve).unwrap();
+        let environment = Environment::open(api, &folder, &Settings::parse(&[]).unwrap(), 1).unwrap();
+        let store = dyno_protocol::Store { name: "s".into(), key: KeyKind::Blob };
+        test(&environment, environment.store(&store).unwrap());
+        environment.close();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    fn put(store: &mut Store, value: &[u8]) {
+        let mut writer = store.begin().unwrap();
+        Write::put(&mut writer, b"k", value).unwrap();
+        writer.commit().unwrap();
+    }
+
+    /// Puts a value as another client does, who has another thread.
+    fn put_by_another(environment: &Environment, dbi: Dbi, value: &[u8]) {
+        thread::scope(|scope| {
+            scope.spawn(|| put(&mut Store::new(environment, dbi, Keys::Blob), value));
+        });
+    }
+
+    /// The value of the key.
+    fn value(reader: &mut Reader) -> Option<Vec<u8>> {
+        Lookup::get(reader, b"k", <[u8]>::to_vec).unwrap()
+    }
+
+    /// The value of the key, by a lookup in a transaction of its own.
+    fn lookup(store: &mut Store) -> Option<Vec<u8>> {
+        value(&mut store.reader(Lookups::Get, Reads::Each).unwrap())
+    }
+
+    /// The value of the first pair from the key on, by a range in a transaction of its own.
+    fn range(store: &mut Store) -> Vec<Vec<u8>> {
+        let mut reader = store.reader(Lookups::Range(1), Reads::Each).unwrap();
+        let mut found = Vec::new();
+        reader.range(b"k", |value| found.push(value.to_vec())).unwrap();
+        found
+    }
+
+    #[test]
+    fn each_lookup_sees_what_was_committed_before_it() {
+        with_store("each", |environment, dbi| {
+            let mut store = Store::new(environment, dbi, Keys::Blob);
+            assert_eq!((lookup(&mut store), range(&mut store)), (None, Vec::new()));
+            put(&mut store, b"own");
+            assert_eq!(lookup(&mut store), Some(b"own".to_vec()));
+            assert_eq!(range(&mut store), [b"own"]);
+            put_by_another(environment, dbi, b"other");
+            assert_eq!(lookup(&mut store), Some(b"other".to_vec()));
+            assert_eq!(range(&mut store), [b"other"]);
+            // Two lookups of one reader are separate transactions too.
+            let mut reader = store.reader(Lookups::Get, Reads::Each).unwrap();
+            assert_eq!(value(&mut reader), Some(b"other".to_vec()));
+            put_by_another(environment, dbi, b"newest");
+            assert_eq!(value(&mut reader), Some(b"newest".to_vec()));
+        });
+    }
+
+    #[test]
+    fn lookups_in_one_transaction_share_a_snapshot_that_ends_with_them() {
+        with_store("one", |environment, dbi| {
+            let mut store = Store::new(environment, dbi, Keys::Blob);
+            for [before, after] in [[b"1", b"2"], [b"3", b"4"]] {
+                put(&mut store, before);
+                let mut reader = store.reader(Lookups::Get, Reads::One).unwrap();
+                assert_eq!(value(&mut reader), Some(before.to_vec()));
+                put_by_another(environment, dbi, after);
+                assert_eq!(value(&mut reader), Some(before.to_vec()));
+                drop(reader);
+                let mut reader = store.reader(Lookups::Get, Reads::One).unwrap();
+                assert_eq!(value(&mut reader), Some(after.to_vec()));
+            }
+        });
+    }
+
+    #[test]
+    fn the_handles_of_a_lookup_are_those_of_the_next() {
+        with_store("handles", |environment, dbi| {
+            let mut store = Store::new(environment, dbi, Keys::Blob);
+            range(&mut store);
+            let Handles { transaction, cursor } = store.idle.get();
+            assert!(!transaction.is_null() && !cursor.is_null());
+            for reads in [Reads::Each, Reads::One] {
+                let mut reader = store.reader(Lookups::Get, reads).unwrap();
+                value(&mut reader);
+                assert_eq!(reader.is_open, reads == Reads::One);
+                drop(reader);
+                range(&mut store);
+                let now = store.idle.get();
+                assert_eq!((now.transaction, now.cursor), (transaction, cursor));
+            }
+        });
+    }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use dyno_client::mysql::{FieldInsert, load_data};
 use dyno_protocol::{FieldKind, FileColumn};
 use dyno_runner::server::{Pieces, insert_records, insert_texts};
-use dyno_runner::{Failure, Import, in_transactions, insert_text, quote, whole_number};
+use dyno_runner::{ANY_ROWS, Extent, Failure, Import, in_transactions, insert_text, quote, whole_number};
 
 use crate::session::Session;
 use crate::variant::Variant;
@@ -45,7 +45,8 @@ impl Session {
         let fields = format!("FIELDS TERMINATED BY '{delimiter}' ESCAPED BY '' LINES TERMINATED BY '\\n' ");
         let sql = load_data::load_text(import.table, &fields, import.names())?;
         let mut pieces = Pieces::new(import);
-        in_transactions(self, import.into(), |records| {
+        let extent = Extent { each: ANY_ROWS, ..import.into() };
+        in_transactions(self, extent, |records| {
             let mut rest = pieces.take(records.end - records.start);
             Ok(load_data::load_rows(&self.connection, &sql, |buffer| {
                 let (now, later) = rest.split_at(rest.len().min(buffer.len()));

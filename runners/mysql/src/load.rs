@@ -5,8 +5,8 @@ use dyno_client::mysql::{ArrayInsert, CellInsert, Statement, load_data};
 use dyno_protocol::FieldKind;
 use dyno_runner::server::Lines;
 use dyno_runner::{
-    Answer, Failure, Import, Load, Rows, Scan, Visit, in_transactions, insert, insert_text, quote,
-    rows_per_statement,
+    ANY_ROWS, Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, in_transactions, insert, insert_text,
+    quote, rows_per_statement,
 };
 
 use crate::session::Session;
@@ -51,7 +51,8 @@ impl Session {
             let prepared = CellInsert::prepare(&self.connection, &sql, widths.collect());
             prepared.with_context(|| format!("cannot prepare {}", quote(&sql)))
         };
-        insert(self, load.into(), group, prepare, |statement, rows| {
+        let extent = Extent { each: group, ..load.into() };
+        insert(self, extent, group, prepare, |statement, rows| {
             statement.execute(load.rows.slice(rows).bytes())?;
             Ok(self.connection.check_warnings()?)
         })
@@ -73,7 +74,8 @@ impl Session {
     /// LOAD DATA LOCAL INFILE of lines that are made of the rows.
     fn load_data(&self, load: &Load) -> Result<u64, Failure> {
         let sql = load_data::load_text(load.table, "", load.names())?;
-        in_transactions(self, load.into(), |rows| {
+        let extent = Extent { each: ANY_ROWS, ..load.into() };
+        in_transactions(self, extent, |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
             Ok(load_data::load_rows(&self.connection, &sql, |buffer| Ok(lines.read(buffer)))?)
         })

@@ -86,8 +86,30 @@ impl Prepared for Statements<'_> {
     }
 
     fn has_code(&self, error: &Error, code: &str) -> bool {
-        error
-            .downcast_ref::<ServerError>()
-            .is_some_and(|error| error.state == code || error.number.to_string() == code)
+        has_code(error, code)
+    }
+}
+
+/// Returns true if an error has this code: the server's number, or the five letters of the SQL standard.
+fn has_code(error: &Error, code: &str) -> bool {
+    let reported = error.downcast_ref::<ServerError>();
+    reported.is_some_and(|error| error.state == code || error.number.to_string() == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+    use dyno_runner::JobSql;
+
+    use super::*;
+    use crate::session::Session;
+
+    #[test]
+    fn an_error_is_known_by_its_number_and_by_its_state() {
+        let error = ServerError { number: 1062, state: "23000".into(), message: "Duplicate entry".into() };
+        let error = Error::from(error);
+        assert!(has_code(&error, "1062") && has_code(&error, "23000"));
+        assert!(!has_code(&error, "1213") && !has_code(&anyhow!("1062"), "1062"));
+        assert_eq!((Session::code(&error), Session::code(&anyhow!("1062"))), (Some("1062".into()), None));
     }
 }

@@ -140,6 +140,18 @@ export class Load {
     }
     return ranges;
   }
+
+  /** True if transactions are begun and committed, where a statement loads up to `each` rows. A transaction of one
+   *  statement commits on its own: BEGIN and COMMIT would cost an exchange with a server each. */
+  begins(each = 1) {
+    return Math.min(this.perCommit || this.count, this.count) > each;
+  }
+
+  /** The ranges of rows that are inserted by a statement each: those of transactions, or a single one where each row
+   *  commits on its own. */
+  ranges() {
+    return this.begins() ? this.transactions() : [[this.start, this.stop]];
+  }
 }
 
 /** A flat file of cells, or of rows, of one width in bytes, mapped and touched. */

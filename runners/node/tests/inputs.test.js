@@ -51,6 +51,27 @@ test("transactions are as long as the job says", () => {
   assert.deepEqual(new Load("t", null, 7, 7, null).transactions(), []);
 });
 
+test("a transaction of one statement is not begun, and rows that commit each on their own are one range", () => {
+  // Rows of a transaction, rows of a statement, whether it is begun.
+  const begins = [
+    [1, 1, false],
+    [2, 1, true],
+    [2, 2, false],
+    [3, 2, true],
+    [null, 1, true],
+    [1000, 5, false],
+    [null, Infinity, false],
+  ];
+  for (const [perCommit, each, wanted] of begins) {
+    assert.equal(new Load("t", null, 2, 7, perCommit).begins(each), wanted, `${perCommit}, ${each}`);
+  }
+  assert.deepEqual(new Load("t", null, 2, 7, 1).ranges(), [[2, 7]]);
+  assert.deepEqual(new Load("t", null, 2, 7, 3).ranges(), [
+    [2, 5],
+    [5, 7],
+  ]);
+});
+
 test("the digest of a table is that of zlib's CRC-32", () => {
   // python3 -c 'import zlib; print(zlib.crc32(b"key"), zlib.crc32(b"value"), zlib.crc32(b"keyvalue"))'
   assert.equal(crc32(Buffer.from("key")), 2324736937);

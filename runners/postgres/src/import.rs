@@ -7,7 +7,7 @@ use dyno_client::Sql;
 use dyno_client::postgres::{Copy, Pipeline, Statement, copy_in};
 use dyno_protocol::{FieldKind, FileColumn};
 use dyno_runner::server::{Client, Pieces, insert_records, insert_texts};
-use dyno_runner::{Extent, Failure, Import, column_list, in_transactions, insert, whole_number};
+use dyno_runner::{ANY_ROWS, Extent, Failure, Import, column_list, in_transactions, insert, whole_number};
 use memchr::memchr2;
 
 use crate::load::PIPELINE;
@@ -84,7 +84,7 @@ impl Session {
         let mut pieces = Pieces::new(import);
         let mut escaped = Vec::new();
         // To empty it and to fill it are two statements.
-        let extent = Extent { alone: !freeze, ..import.into() };
+        let extent = Extent { each: if freeze { 0 } else { ANY_ROWS }, ..import.into() };
         in_transactions(self, extent, |records| {
             let sql = if std::mem::take(&mut freezes) {
                 self.command(&truncate)?;

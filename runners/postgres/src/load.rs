@@ -7,8 +7,8 @@ use dyno_client::postgres::{Pipeline, Statement, copy_in};
 use dyno_protocol::FieldKind;
 use dyno_runner::server::Lines;
 use dyno_runner::{
-    Answer, Failure, Import, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
-    quote, rows_per_statement,
+    ANY_ROWS, Answer, Extent, Failure, Import, Load, Rows, Scan, Visit, column_list, in_transactions, insert,
+    insert_text, quote, rows_per_statement,
 };
 
 use crate::session::Session;
@@ -51,7 +51,8 @@ impl Rows for Session {
 impl Session {
     /// Prepared inserts of this number of rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
-        insert(self, load.into(), group, self.preparer(load), |statement, rows| {
+        let extent = Extent { each: group, ..load.into() };
+        insert(self, extent, group, self.preparer(load), |statement, rows| {
             let cells = load.rows.slice(rows);
             let cells = cells.iter().flat_map(|row| load.cells(row));
             cells.enumerate().for_each(|(place, cell)| statement.bind_text(place, cell));
@@ -104,7 +105,8 @@ impl Session {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
         let sql = CString::new(sql).map_err(Error::from)?;
         let mut buffer = vec![0; BUFFER];
-        in_transactions(self, load.into(), |rows| {
+        let extent = Extent { each: ANY_ROWS, ..load.into() };
+        in_transactions(self, extent, |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
             let loaded = copy_in(&self.connection, &sql, |copy| {
                 loop {

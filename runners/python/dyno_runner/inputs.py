@@ -166,6 +166,16 @@ class Load:
         step = self.per_commit or max(1, self.count)
         return [(start, min(start + step, self.stop)) for start in range(self.start, self.stop, step)]
 
+    def begins(self, each: int = 1) -> bool:
+        """True if transactions are begun and committed, where a statement loads up to `each` rows. A transaction of
+        one statement commits on its own: BEGIN and COMMIT would cost an exchange with a server each."""
+        return min(self.per_commit or self.count, self.count) > each
+
+    def ranges(self) -> Iterable[tuple[int, int]]:
+        """The ranges of rows that are inserted by a statement each: those of transactions, or a single one where
+        each row commits on its own."""
+        return self.transactions() if self.begins() else [(self.start, self.stop)]
+
 
 def columns_of(record: Any) -> list[Column]:
     """The columns that a job names."""

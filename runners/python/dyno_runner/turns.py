@@ -18,6 +18,9 @@ from .failure import Failure
 class Turns:
     """The turns of a section that is done in one go: a part is all of it."""
 
+    # True if a part may be less than what was asked for.
+    split = False
+
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """The operations from one place to another, part by part; each from one place to another."""
         if start < stop:
@@ -49,6 +52,8 @@ class Giver:
 class Slices(Turns):
     """The turns of a section that is done in slices. Its `stopwatch` runs during a turn: it has `start()`,
     and `stop()`, which returns the cost of the slice."""
+
+    split = True
 
     def __init__(self, giver: Giver, stopwatch: Any, of: int) -> None:
         """Waits for the first turn of a section of `of` operations."""

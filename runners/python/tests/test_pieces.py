@@ -14,18 +14,23 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
-from dyno_runner.contract import Server
+from dyno_runner.contract import Server, Statement
 from dyno_runner.counters import Counters, number_after, wait_of
 from dyno_runner.digest import TableDigest
+from dyno_runner.drivers.listed import JobSql
+from dyno_runner.drivers.mysql.errors import code_of, state_of, words_of
 from dyno_runner.drivers.mysql.options import parse
-from dyno_runner.drivers.mysql.pymysql import PyMySqlAccess
+from dyno_runner.drivers.mysql.pymysql import PyMySqlAccess, PyMySqlSession
+from dyno_runner.drivers.mysql.server import MANY, MySql
 from dyno_runner.drivers.mysql.stream import feed
 from dyno_runner.drivers.spelling import MARK, numbered
+from dyno_runner.drivers.sql import Sql
 from dyno_runner.events import CHARACTERS, Closed, Events
 from dyno_runner.failure import Failure
 from dyno_runner.gauge import Gauge
-from dyno_runner.inputs import RowFile
+from dyno_runner.inputs import Load, RowFile
 from dyno_runner.trial import folder_bytes
 from dyno_runner.values import to_json
 
@@ -96,6 +101,49 @@ class Inputs(Place):
         batches._size = 128
         seen = [row["row"] for row in batches.reader(10, 990).read_all().to_pylist()]
         self.assertEqual(seen, [[cell.decode() for cell in row] for row in cells_of(rows)[10:990]])
+
+
+class Hearing(Sql):
+    """A driver that lists what is sent to its engine."""
+
+    _error = ValueError
+
+    def __init__(self):
+        self.sent = []
+        self._insert_row = lambda sql, row: self.sent.append(row[0])
+
+    def _run(self, sql):
+        self.sent.append(sql)
+        return ()
+
+    def blocks_of(self, load, each):
+        """Loads transactions by statements of up to `each` rows."""
+        for start, stop in self._transactions(load, each):
+            self.sent.append(f"{start}-{stop}")
+
+
+class Transactions(Place):
+    def sent(self, per_commit, each=None):
+        rows = self.rows(5, [1])
+        Path(rows["file"]).write_text("abcde")
+        load, hearing = Load("t", RowFile(rows), 0, 5, per_commit), Hearing()
+        if each is None:
+            hearing.insert_rows(load)
+        else:
+            hearing.blocks_of(load, each)
+        return " ".join(hearing.sent)
+
+    def test_rows_that_commit_each_on_their_own_have_no_begin_and_commit_around_them(self):
+        self.assertEqual(self.sent(1), "a b c d e")
+        self.assertEqual(self.sent(2), "BEGIN a b COMMIT BEGIN c d COMMIT BEGIN e COMMIT")
+        self.assertEqual(self.sent(None), "BEGIN a b c d e COMMIT")
+
+    def test_a_transaction_of_one_statement_is_not_begun(self):
+        self.assertEqual(self.sent(1, each=1), "0-1 1-2 2-3 3-4 4-5")
+        self.assertEqual(self.sent(2, each=2), "0-2 2-4 4-5")
+        self.assertEqual(self.sent(3, each=2), "BEGIN 0-3 COMMIT BEGIN 3-5 COMMIT")
+        self.assertEqual(self.sent(1000, each=5), "0-5")
+        self.assertEqual(self.sent(None, each=4), "BEGIN 0-5 COMMIT")
 
 
 class Digests(unittest.TestCase):
@@ -193,6 +241,30 @@ class EventLoops(unittest.TestCase):
         self.assertEqual(set(lines[2:]), {2, "division", "end 3", "end 0"})
         self.assertEqual(loop.wait_for(slow(2)), 3)
 
+    def test_clients_wake_in_the_order_of_their_moments_and_none_early(self):
+        from dyno_runner.drivers.eventloop import EventLoop
+
+        loop, order, early = EventLoop(), [], []
+        self.addCleanup(loop.close)
+        # Long enough that all of them sleep before the first of the moments.
+        began = time.monotonic_ns() + 150_000_000
+
+        def sleep_until(moment):
+            if (left := moment - time.monotonic_ns()) > 0:
+                loop.sleep(left / 1e9)
+            early.append(time.monotonic_ns() < moment)
+
+        def call(milliseconds):
+            sleep_until(began + milliseconds * 1_000_000)
+            order.append(milliseconds)
+            # Once more, after the timer has ended.
+            sleep_until(time.monotonic_ns() + 2_000_000)
+
+        # The first is not the one that waits shortest.
+        loop.at_once([partial(call, milliseconds) for milliseconds in (25, 5, 15, 10, 20)])
+        self.assertEqual(order, [5, 10, 15, 20, 25])
+        self.assertEqual(early, [False] * 10)
+
 
 class Postgres(unittest.TestCase):
     def test_a_job_without_a_mode_of_encryption_asks_for_plain_text(self):
@@ -204,6 +276,23 @@ class Postgres(unittest.TestCase):
             self.assertEqual(_options(server, "d")["sslmode"], mode)
             job = SimpleNamespace(build="system", reached=lambda: server)
             self.assertIn(f"sslmode={mode}", AsyncPgAccess(job)._address)
+
+    def test_psycopg_prepares_the_statements_of_a_mix_and_not_what_begins_and_ends_transactions(self):
+        from dyno_runner.drivers.postgres.psycopg import PsycopgSession
+
+        cursor = mock.Mock()
+        session = PsycopgSession(SimpleNamespace(cursor=lambda: cursor), None)
+        session.begin_write()
+        session.prepare("SELECT %s")((1,))
+        session.commit()
+        self.assertEqual(
+            cursor.execute.mock_calls,
+            [
+                mock.call("BEGIN", prepare=False),
+                mock.call("SELECT %s", (1,), prepare=True),
+                mock.call("COMMIT", prepare=False),
+            ],
+        )
 
 
 class MySql(unittest.TestCase):
@@ -252,6 +341,50 @@ class MySql(unittest.TestCase):
                 self.keywords(access, ssl_mode=mode)
         # No server is sent a file.
         self.assertEqual(self.keywords(access)["local_infile"], 0)
+
+    def codes(self, session, error):
+        """The codes by which a suite may name an error."""
+        return session.codes(None, error)
+
+    def test_an_error_is_named_by_its_number_and_by_its_sqlstate(self):
+        import pymysql
+
+        error = pymysql.IntegrityError(1062, "Duplicate entry", sqlstate="23000")
+        self.assertEqual(self.codes(PyMySqlSession, error), ["1062", "23000"])
+        self.assertEqual(self.codes(PyMySqlSession, pymysql.OperationalError(2013, "lost")), ["2013", ""])
+
+        def refuse(sql):
+            raise error
+
+        sql = JobSql(refuse, pymysql.Error, code_of, words_of, state_of)
+        for code in ("1062", "23000", "*"):
+            sql.execute([Statement("", "INSERT", [code])])
+        with self.assertRaisesRegex(Failure, "cannot do it: Duplicate entry"):
+            sql.execute([Statement("do it", "INSERT", ["1205"])])
+
+    def test_mysqlclients_errors_keep_the_sqlstate_of_their_connection(self):
+        try:
+            import MySQLdb
+            from dyno_runner.drivers.mysql.mysqlclient import MySqlClientSession, StateCursor
+        except ImportError as error:
+            self.skipTest(f"it is compiled where libmariadb-dev is: {error}")
+        cursor = StateCursor(SimpleNamespace(sqlstate=lambda: "23000"))
+        error = MySQLdb.IntegrityError(1062, "Duplicate entry")
+        refused = mock.patch.object(MySQLdb.cursors.Cursor, "execute", side_effect=error)
+        with refused, self.assertRaises(MySQLdb.IntegrityError) as caught:
+            cursor.execute("INSERT")
+        self.assertEqual(self.codes(MySqlClientSession, caught.exception), ["1062", "23000"])
+
+    def test_transactions_of_one_statement_of_many_rows_are_found_by_its_length(self):
+        def together(most, split=False):
+            turns = SimpleNamespace(split=split)
+            load = SimpleNamespace(file=SimpleNamespace(width=6), columns=["a", "b"], turns=turns)
+            driver = SimpleNamespace(_cursor=SimpleNamespace(max_stmt_length=most))
+            return MySql._together(driver, load, "INSERT INTO t VALUES (%s, %s)")
+
+        # 29 bytes, and for each row 15: ('abc', 'def') and a comma.
+        self.assertEqual([together(most) for most in (10, 88, 89, 10**9)], [1, 3, 4, MANY])
+        self.assertEqual(together(89, split=True), 1)
 
     def test_a_pipe_is_a_file_to_whoever_reads_it(self):
         blocks = [bytes([65 + number % 26]) * 70_000 for number in range(40)]

@@ -51,6 +51,15 @@ class Rows(Place):
                 self.assertEqual(answer(events, "insert-rows"), digest_of(rows))
                 self.clear()
 
+    def test_rows_that_commit_each_on_their_own(self):
+        rows = self.rows(10, WIDTHS)
+        for way in WAYS:
+            for model in ("insert-rows", "bulk-load"):
+                with self.subTest((way, model)):
+                    events = self.run_job(self.job(way, [load(model, rows, per_commit=1)]))
+                    self.assertEqual(answer(events, model), digest_of(rows))
+                    self.clear()
+
     def test_one_column(self):
         rows = self.rows(5000, [5])
         for way in WAYS:

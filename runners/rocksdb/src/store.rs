@@ -17,6 +17,8 @@ pub struct Store<'s> {
     commits: Commits,
     /// The writes of one commit; empty between commits.
     batch: *mut Batch,
+    /// The options of reads that share a snapshot, which is set for each that begins.
+    of_snapshots: *mut ReadOptions,
 }
 
 /// The way in which writes commit.
@@ -42,6 +44,7 @@ pub struct Reader<'r> {
 struct Shared<'r> {
     database: &'r Database,
     snapshot: *const Snapshot,
+    /// Those of the store.
     options: *mut ReadOptions,
     /// There, or null.
     iterator: *mut Iter,
@@ -59,17 +62,21 @@ pub struct Writer<'w> {
 impl<'s> Store<'s> {
     /// Opens one, and makes it where it is missing.
     pub fn open(database: &'s Database, name: &str) -> Result<Store<'s>> {
-        let family = database.store(name)?;
-        // SAFETY: it takes nothing.
-        let batch = unsafe { (database.api.writebatch_create)() };
-        Ok(Store { database, family, commits: Commits::Alone, batch })
+        let (api, family) = (&database.api, database.store(name)?);
+        // SAFETY: they take nothing.
+        let (batch, of_snapshots) = unsafe { ((api.writebatch_create)(), (api.readoptions_create)()) };
+        Ok(Store { database, family, commits: Commits::Alone, batch, of_snapshots })
     }
 }
 
 impl Drop for Store<'_> {
     fn drop(&mut self) {
-        // SAFETY: the batch is not used after this.
-        unsafe { (self.database.api.writebatch_destroy)(self.batch) };
+        let api = &self.database.api;
+        // SAFETY: neither is used after this.
+        unsafe {
+            (api.writebatch_destroy)(self.batch);
+            (api.readoptions_destroy)(self.of_snapshots);
+        }
     }
 }
 
@@ -85,7 +92,7 @@ impl KeyValue for Store<'_> {
 
     fn reader(&mut self, lookups: Lookups, reads: Reads) -> Result<Reader<'_>> {
         let length = if let Lookups::Range(length) = lookups { Some(length) } else { None };
-        let mut snapshot = (reads == Reads::One).then(|| Shared::new(self.database));
+        let mut snapshot = (reads == Reads::One).then(|| Shared::new(self.database, self.of_snapshots));
         if let (Some(shared), Some(_)) = (&mut snapshot, length) {
             shared.iterator = self.iterator(shared.options);
         }
@@ -177,12 +184,12 @@ unsafe fn check(database: &Database, iterator: *mut Iter) -> Result<()> {
 }
 
 impl<'r> Shared<'r> {
-    fn new(database: &'r Database) -> Shared<'r> {
+    /// The newest state, which is read by these options from now on.
+    fn new(database: &'r Database, options: *mut ReadOptions) -> Shared<'r> {
         let api = &database.api;
-        // SAFETY: the database is open; snapshot and options are given back once.
+        // SAFETY: the database is open and the options are there; the snapshot is given back once.
         unsafe {
             let snapshot = (api.create_snapshot)(database.db);
-            let options = (api.readoptions_create)();
             (api.readoptions_set_snapshot)(options, snapshot);
             Shared { database, snapshot, options, iterator: ptr::null_mut() }
         }
@@ -192,12 +199,11 @@ impl<'r> Shared<'r> {
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
         let api = &self.database.api;
-        // SAFETY: nothing of these is used after this.
+        // SAFETY: neither is used after this, nor are the options before they get another snapshot.
         unsafe {
             if !self.iterator.is_null() {
                 (api.iter_destroy)(self.iterator);
             }
-            (api.readoptions_destroy)(self.options);
             (api.release_snapshot)(self.database.db, self.snapshot);
         }
     }

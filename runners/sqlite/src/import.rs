@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use anyhow::{Context, Result};
 use dyno_client::sqlite::{Connection, Parameter, Statement, quoted};
 use dyno_protocol::FieldKind;
-use dyno_runner::{Answer, Failure, Import, in_transactions, insert, whole_number};
+use dyno_runner::{Answer, Extent, Failure, Import, in_transactions, insert, whole_number};
 
 use crate::text::{PARAMETERS, ROWS, insert_text, names};
 use crate::transactions::Transactions;
@@ -120,12 +120,13 @@ fn by_statements<'a>(
     let width = import.columns.len();
     let transaction = import.per_commit.unwrap_or(u64::MAX) as usize;
     let group = together.min(PARAMETERS / width).min(transaction).max(1);
+    let extent = Extent { each: group as u64, ..import.into() };
     let prepare =
         |records| Statement::new(connection, &insert_text(import.table, import.names(), records as usize)?);
     let mut reader = import.reader();
     let mut pending: Vec<Parameter> = Vec::with_capacity(group * width);
     let transactions = Transactions::new(connection)?;
-    insert(transactions, import.into(), group as u64, prepare, |statement, records| {
+    insert(transactions, extent, group as u64, prepare, |statement, records| {
         if group == 1 {
             let fields = reader.expect()?.iter().zip(import.columns);
             let run = statement.try_run(fields.map(|(field, column)| parameter(field, column.kind)));

@@ -69,8 +69,7 @@ impl Client {
         let connection = &self.connection;
         let before = connection.total_changes();
         let group = together.min(PARAMETERS / load.columns.len()).max(1) as u64;
-        // Outside a transaction SQLite commits each statement.
-        let extent = Extent { alone: true, ..load.into() };
+        let extent = Extent { each: group, ..load.into() };
         let prepare =
             |rows| Statement::new(connection, &insert_text(load.table, load.names(), rows as usize)?);
         insert(Transactions::new(connection)?, extent, group, prepare, |statement, rows| {

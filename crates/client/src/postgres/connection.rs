@@ -12,6 +12,7 @@ use super::api::{
     Api, COMMAND_OK, CONNECTION_OK, Conn, DIAG_CONTEXT, DIAG_DETAIL, DIAG_HINT, DIAG_PRIMARY, DIAG_SQLSTATE,
     EMPTY_QUERY, FATAL_ERROR, PgResult, TUPLES_OK,
 };
+use super::errors::ServerError;
 use super::values::put;
 use crate::text::text;
 use crate::{Sql, WaitForSocket};
@@ -30,16 +31,6 @@ pub struct Connection {
 // SAFETY: libpq lets any thread use a connection, if only one does at a time; nothing else has a part of it, and the
 // library's functions may be called from any thread.
 unsafe impl Send for Connection {}
-
-/// The error of a failed statement, as the server reports it.
-#[derive(Debug, thiserror::Error)]
-#[error("{message} (PostgreSQL error {code})")]
-pub struct ServerError {
-    /// The five letters of the SQL standard and of PostgreSQL's manual, appendix A.
-    pub code: String,
-    /// The message, with detail and hint if there are any.
-    pub message: String,
-}
 
 impl Connection {
     /// Connects with libpq's keywords and their values; the first `dbname` may be a connection string. The error is
@@ -263,10 +254,8 @@ impl Connection {
         };
         let Some(code) = field(DIAG_SQLSTATE) else { return anyhow!("{}", self.message()) };
         let parts = [DIAG_PRIMARY, DIAG_DETAIL, DIAG_HINT].into_iter().filter_map(field);
-        // The line of a COPY.
-        let place = field(DIAG_CONTEXT).filter(|place| place.starts_with("COPY "));
-        let parts = parts.chain(place.map(|place| format!("({place})")));
-        ServerError { code, message: parts.collect::<Vec<_>>().join(" ") }.into()
+        let message = parts.collect::<Vec<_>>().join(" ");
+        ServerError { code, message, context: field(DIAG_CONTEXT).unwrap_or_default() }.into()
     }
 }
 

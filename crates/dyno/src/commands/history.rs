@@ -70,8 +70,8 @@ fn load(arguments: &HistoryArgs) -> Result<Vec<NamedRun>> {
     if runs.len() < all {
         let left_out = all - runs.len();
         say(&format!(
-            "dyno: {left_out} runs of other suites, with other parameters or under another load are not shown; \
-             `dyno history SUITE` shows the newest run of a suite and those like it"
+            "dyno: {left_out} runs of other suites, with other parameters or under another load, or with clients on other \
+             machines, are not shown; `dyno history SUITE` shows the newest run of a suite and those like it"
         ));
     }
     Ok(runs)

@@ -139,6 +139,23 @@ impl Place {
         place
     }
 
+    /// The same with SQLite and the null runner alone: what lists all engines starts the driver of each.
+    pub fn with_runner_and_few_others(script: &str) -> Place {
+        let place = Place::with_runner(script);
+        for (folder, few) in
+            [("engines", ["sqlite.toml", "null.toml", "fake.toml"]), ("runners", ["sqlite", "null", "fake"])]
+        {
+            for entry in fs::read_dir(place.path("home").join(folder)).unwrap() {
+                let path = entry.unwrap().path();
+                if few.iter().any(|name| path.file_name().is_some_and(|own| own == *name)) {
+                    continue;
+                }
+                if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+            }
+        }
+        place
+    }
+
     /// A fresh folder with a separate home: dyno's suites, engines and runners, and one more engine, which is
     /// nothing but this file.
     pub fn with_engine(name: &str, text: &str) -> Place {

@@ -48,6 +48,8 @@ pub fn prove(place: &Place, engine: &str) -> Vec<Value> {
         assert!(one["acknowledged"].as_u64().unwrap() > 0, "{one}");
         assert_eq!((&one["lost"], &one["goes_on"]), (&0.into(), &true.into()), "{one}");
         assert!(one["troubles"].is_null(), "{one}");
+        // On a machine that is busy another node may be elected again and again; mostly it is the one that is lost.
+        assert!(one["led"].as_u64().is_some_and(|node| node <= 3), "{one}");
     }
     assert_no_node(place);
     subjects

@@ -214,6 +214,9 @@ fn bad_files_are_reported_and_leave_nothing() {
     import(&place, "quote.csv --into a.db --no-quotes").exits(0).prints("3 rows");
     let said = import(&place, "wide.csv --into w.db").exits(2).stderr;
     assert!(said.len() < 1_000, "{said}");
+    import(&place, "wide.csv --into w.db --columns c5,c7")
+        .exits(0)
+        .prints("2 columns (c5 INTEGER, c7 INTEGER)");
     place.write("header.csv", "a,b\n");
     import(&place, "header.csv --into b.db --header").exits(0).prints("0 rows");
     assert_eq!(query(&place.path("b.db"), "SELECT count(*) FROM header"), json!([[0]]));

@@ -18,6 +18,12 @@ fn several_files_go_into_one_table_with_their_names() {
     assert_eq!(query(&place.path("a.db"), "SELECT id, n, file FROM t"), rows);
     // Types see all files, and a bad row is one of its own file.
     import(&place, "a.csv b.csv c.csv --table u --into a.db").exits(0).prints("n TEXT");
+    for preview in ["--dry-run", "--explain"] {
+        import(&place, &format!("a.csv b.csv c.csv --table w --into a.db {preview}"))
+            .exits(0)
+            .prints("n TEXT: line 2 of c.csv has \"late\"")
+            .prints("as \"1\" on line 2 of a.csv");
+    }
     import(&place, "a.csv c.csv --table v --types n:INTEGER --into a.db")
         .exits(2)
         .says("c.csv:2: column \"n\": \"late\"");

@@ -203,8 +203,22 @@ fn what_is_lost_with_a_replaced_table_is_named() {
         let said = import(&place, &format!("t.csv --into rp.db --replace {options}")).exits(0).stdout.clone();
         lost.iter().for_each(|lost| assert!(said.contains(lost), "{lost}: {said}"));
     }
-    execute(&place, "f.db", "CREATE VIRTUAL TABLE t USING rtree(id, x, y)");
-    import(&place, "t.csv --into f.db --replace").exits(2).says("is a virtual table");
+}
+
+#[test]
+fn a_virtual_table_whose_module_may_round_takes_no_rows() {
+    let place = Place::new();
+    place.write("t.csv", "id,x,y\n1,0.1,0.2\n");
+    execute(
+        &place,
+        "f.db",
+        "CREATE VIRTUAL TABLE t USING rtree(id, x, y); CREATE VIRTUAL TABLE f USING fts5(x)",
+    );
+    for options in ["--replace", "--append", "--append --table f --columns x", ""] {
+        import(&place, &format!("t.csv --into f.db {options}")).exits(2).says("is a virtual table");
+    }
+    let rows = query(&place.path("f.db"), "SELECT (SELECT count(*) FROM t) + count(*) FROM f");
+    assert_eq!(rows, json!([[0]]));
 }
 
 #[test]

@@ -78,6 +78,10 @@ fn one_parquet_file_is_loaded_at_a_time() {
     }
     let mixed = import(&place, "people.csv people.parquet --table t --into a.db --header").exits(2);
     mixed.says("people.parquet is a Parquet file, and people.csv is not");
+    for encoding in ["latin1", "utf-16le", "shift_jis"] {
+        let said = import(&place, &format!("people.parquet --into a.db --encoding {encoding}")).exits(2);
+        said.says("people.parquet is a Parquet file, whose texts are UTF-8: leave --encoding out");
+    }
     assert!(!place.path("a.db").exists());
 }
 

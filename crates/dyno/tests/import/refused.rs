@@ -187,7 +187,9 @@ fn system_tables_are_refused() {
 fn a_server_that_is_set_to_check_and_report_nothing_does_so_all_the_same() {
     let Some(case) = Case::of("mariadb") else { return };
     case.sql(
-        "SET GLOBAL max_error_count = 0; SET GLOBAL foreign_key_checks = 0; SET GLOBAL unique_checks = 0",
+        "SET GLOBAL max_error_count = 0; SET GLOBAL foreign_key_checks = 0; SET GLOBAL unique_checks = 0; \
+         SET GLOBAL sql_notes = 0; SET GLOBAL check_constraint_checks = 0; \
+         SET GLOBAL old_mode = 'NO_DUP_KEY_WARNINGS_WITH_IGNORE'; SET GLOBAL sql_select_limit = 1",
     );
     case.sql("CREATE TABLE d (id INTEGER, d DATE)");
     case.place.write("d.csv", "id,d\n1,2024-01-01\n2,2024-02-30\n");
@@ -197,4 +199,71 @@ fn a_server_that_is_set_to_check_and_report_nothing_does_so_all_the_same() {
     case.place.write("c.csv", "id\n1\n");
     case.import("c.csv --append --header").exits(2).says("foreign key");
     assert_eq!(case.sql("SELECT count(*) FROM c"), "0");
+    case.sql("CREATE TABLE k (id INTEGER UNIQUE, CHECK (id < 9))");
+    for (rows, said) in [("1\n9\n", "failed for"), ("1\n1\n", "Duplicate entry")] {
+        case.place.write("k.csv", &format!("id\n{rows}"));
+        case.import("k.csv --append --header").exits(2).says("k.csv:3: ").says(said);
+    }
+    assert_eq!(case.sql("SELECT count(*) FROM k"), "0");
+}
+
+#[test]
+fn a_value_that_looks_like_a_message_of_postgres_blames_no_other_row() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE t (id INTEGER, u UUID)");
+    let uuid = "00000000-0000-0000-0000-000000000000";
+    for (bad, is_named) in [("x", true), ("x, line 3", true), ("x\nCOPY t, line 3, column u: \"\"y", false)] {
+        case.place.write("t.csv", &format!("id,u\n1,{uuid}\n2,\"{bad}\"\n3,{uuid}\n"));
+        let result = case.import("t.csv --append --on-error reject --rejects r.csv");
+        match is_named {
+            true => {
+                result.exits(3).prints("2 rows into table t");
+                let rejects = fs::read_to_string(case.place.path("r.csv")).unwrap();
+                assert!(rejects.contains("\n3,,\"is refused by the server: "), "{rejects}");
+                fs::remove_file(case.place.path("r.csv")).unwrap();
+                assert_eq!(case.sql("SELECT id FROM t ORDER BY id; DELETE FROM t"), "1\n3", "{bad}");
+            }
+            false => {
+                result.exits(2).says("the server refuses the rows; nothing was loaded");
+                assert_eq!(case.sql("SELECT count(*) FROM t"), "0");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_postgres_refuses_within_a_value_or_a_trigger_names_its_line() {
+    let Some(case) = Case::of("postgres") else { return };
+    case.sql("CREATE TABLE j (id INTEGER, j JSON)");
+    case.sql("CREATE TABLE tr (id INTEGER, j TEXT); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF new.id = 2 THEN RAISE EXCEPTION $$no$$; END IF; RETURN new; END'; CREATE TRIGGER g BEFORE INSERT ON tr FOR EACH ROW EXECUTE FUNCTION f()");
+    for table in ["j", "tr"] {
+        case.place.write("t.csv", "id,j\n1,{}\n2,{\n3,[]\n");
+        let append = format!("t.csv --table {table} --append --header");
+        case.import(&append).exits(2).says("t.csv:3: the server refuses the row: ");
+        case.import(&format!("{append} --on-error reject --rejects r.csv")).exits(3).prints("2 rows into");
+        fs::remove_file(case.place.path("r.csv")).unwrap();
+        assert_eq!(case.sql(&format!("SELECT id FROM {table} ORDER BY id")), "1\n3", "{table}");
+    }
+}
+
+#[test]
+fn a_value_that_looks_like_a_message_of_mariadb_or_mysql_blames_no_other_row() {
+    for engine in ["mariadb", "mysql"] {
+        let Some(case) = Case::of(engine) else { continue };
+        case.sql("CREATE TABLE d (v VARCHAR(50) UNIQUE); INSERT INTO d VALUES ('x at row 3')");
+        case.place.write("d.csv", "v\na\nx at row 3\nb\n");
+        let result = case.import("d.csv --append --header --on-error reject --rejects r.csv");
+        let rows = case.sql("SELECT v FROM d ORDER BY v").replace('\n', ",");
+        match engine {
+            "mariadb" => {
+                result.exits(3).prints("2 rows into table d");
+                assert_eq!(rows, "a,b,x at row 3");
+            }
+            // It does not say which row it was.
+            _ => {
+                result.exits(2).says("nothing was loaded").says("Duplicate entry");
+                assert_eq!(rows, "x at row 3");
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! and its death are the test's to choose.
 
 mod holder;
+mod orphans;
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -10,7 +10,7 @@ use super::encode::put_real;
 use super::job::Fill;
 use super::restart::Restart;
 use super::rows::Rows;
-use crate::convert::{BadField, Wanted, not_utf8};
+use crate::convert::{BadField, Wanted};
 use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};
 use crate::split::fields_of;
 use crate::value::{Kind, Value, read};
@@ -64,13 +64,35 @@ impl Columns {
     pub fn read(&mut self, rows: &mut Rows, fill: &Fill) -> Result<bool> {
         while rows.records.bytes() < GATHERED {
             let Some((count, first)) = self.reader.read()? else { return Ok(false) };
-            let longest = self.reader.columns.iter().map(Column::longest).sum();
+            let longest: usize = self.reader.columns.iter().map(Column::longest).sum();
+            let may_be_long = longest > self.file.longest;
             for line in first..first + count as u64 {
+                if may_be_long {
+                    self.check_length(line)?;
+                }
                 self.row(line, longest, rows, fill)?;
             }
             fill.read.fetch_max(self.file.bytes_before(first + count as u64), Ordering::Relaxed);
         }
         Ok(!self.reader.is_at_end())
+    }
+
+    /// Refuses the next row if it is too long.
+    #[cold]
+    fn check_length(&mut self, line: u64) -> Result<()> {
+        let mut bytes = 0;
+        for column in &mut self.reader.columns {
+            self.text.clear();
+            bytes += match column.next(&mut self.printed)? {
+                ParquetValue::Text(text) => text.len(),
+                other => {
+                    other.put(&mut self.text)?;
+                    self.text.len()
+                }
+            };
+            column.back();
+        }
+        self.file.check_length(line, bytes)
     }
 
     /// Adds a row, whose texts have `longest` bytes at most.
@@ -162,7 +184,7 @@ fn put_text(
     }
     let found = read(wanted.kind, text).map_err(|reason| (Some(place), reason))?;
     if std::str::from_utf8(text).is_err() {
-        return Err(not_utf8(place));
+        return Err((Some(place), "is not UTF-8".to_owned()));
     }
     match found {
         Value::Null => row.null(),

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use sqlite_pages::{Row, Value};
 
-use crate::convert::{BadField, Converter, not_utf8};
+use crate::convert::{BadField, Converter};
 use crate::digits;
 use crate::split::FieldBounds;
 use crate::value::{self, Kind, read};
@@ -156,7 +156,7 @@ impl<'f> Encoder<'f> {
             },
         }
         if !PLAIN && !self.is_utf8 && std::str::from_utf8(&text[from..to]).is_err() {
-            return Err(not_utf8(column));
+            return Err(self.converter.not_utf8(column));
         }
         Ok(())
     }

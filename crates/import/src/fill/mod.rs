@@ -130,7 +130,7 @@ mod tests {
                 dialect,
             ),
             name: "t".into(),
-            converter: Converter { columns: vec![column], nulls: Vec::new() },
+            converter: Converter { columns: vec![column], nulls: Vec::new(), is_text: true },
             rejects: Arc::new(Mutex::new(Rejects::new(&OnError::Stop, vec!["t".into()], 0o600))),
             read: Arc::default(),
             is_unwanted,

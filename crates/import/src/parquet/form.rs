@@ -25,8 +25,13 @@ pub enum Form {
     Bytes,
     /// Days since 1970.
     Date,
-    /// Ticks since midnight, this many a second.
-    Time(i64),
+    /// Ticks since midnight, this many a second: in UTC, or by a clock of no zone.
+    Time {
+        /// Ticks of a second.
+        ticks: i64,
+        /// True if it is a time in UTC.
+        is_utc: bool,
+    },
     /// Ticks since 1970, this many a second: in UTC, or by a calendar and clock of no zone.
     Timestamp {
         /// Ticks of a second.
@@ -68,12 +73,15 @@ impl Form {
                 decimal
             }
             (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) if is_whole => Form::Date,
-            (Some(LogicalType::Time(time)), _) if is_whole => Form::Time(ticks(time.unit)),
+            (Some(LogicalType::Time(time)), _) if is_whole => {
+                Form::Time { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c }
+            }
             (Some(LogicalType::Timestamp(time)), _) if is_whole => {
                 Form::Timestamp { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c }
             }
-            (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time(1_000),
-            (_, ConvertedType::TIME_MICROS) if is_whole => Form::Time(1_000_000),
+            // Alone these mean UTC (LogicalTypes.md of the format, Deprecated time ConvertedType).
+            (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time { ticks: 1_000, is_utc: true },
+            (_, ConvertedType::TIME_MICROS) if is_whole => Form::Time { ticks: 1_000_000, is_utc: true },
             (_, ConvertedType::TIMESTAMP_MILLIS) if is_whole => {
                 Form::Timestamp { ticks: 1_000, is_utc: true }
             }
@@ -120,10 +128,10 @@ impl Form {
                 Some(date) => write!(to, "{}", date.format("%Y-%m-%d")),
                 None => write!(to, "{number}"),
             },
-            Form::Time(ticks) if (0..=DAY * ticks).contains(&number) => {
+            Form::Time { ticks, is_utc } if (0..=DAY * ticks).contains(&number) => {
                 let (second, digits) = (number / ticks, digits(ticks));
-                let (hour, minute) = (second / 3_600, second / 60 % 60);
-                write!(to, "{hour:02}:{minute:02}:{:02}.{:0digits$}", second % 60, number % ticks)
+                let (hour, minute, zone) = (second / 3_600, second / 60 % 60, zone(is_utc));
+                write!(to, "{hour:02}:{minute:02}:{:02}.{:0digits$}{zone}", second % 60, number % ticks)
             }
             Form::Timestamp { ticks, is_utc } => put_timestamp(number, ticks, is_utc, to),
             Form::Decimal { precision, scale } => {
@@ -171,11 +179,16 @@ fn put_timestamp(number: i64, ticks: i64, is_utc: bool, to: &mut Vec<u8>) -> io:
         6 => "%Y-%m-%d %H:%M:%S%.6f",
         _ => "%Y-%m-%d %H:%M:%S%.9f",
     };
-    let zone = if is_utc { " +00:00" } else { "" };
+    let zone = zone(is_utc);
     match DateTime::from_timestamp(second, (rest * (1_000_000_000 / ticks)) as u32) {
         Some(time) => write!(to, "{}{zone}", time.format(format)),
         None => write!(to, "{number}"),
     }
+}
+
+/// The text behind a time: its zone, if it has one.
+fn zone(is_utc: bool) -> &'static str {
+    if is_utc { " +00:00" } else { "" }
 }
 
 /// Ticks of a second.
@@ -206,6 +219,8 @@ fn half(bits: u16) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use parquet::schema::parser::parse_message_type;
+
     use super::*;
 
     fn whole(form: Form, number: i64) -> String {
@@ -226,7 +241,9 @@ mod tests {
         assert_eq!(whole(timestamp(1_000, true), -1), "1969-12-31 23:59:59.999 +00:00");
         assert_eq!(whole(timestamp(1_000_000_000, true), 1), "1970-01-01 00:00:00.000000001 +00:00");
         assert_eq!(whole(timestamp(1_000_000, false), 1), "1970-01-01 00:00:00.000001");
-        assert_eq!(whole(Form::Time(1_000_000), 86_399_000_001), "23:59:59.000001");
+        let time = |ticks, is_utc| Form::Time { ticks, is_utc };
+        assert_eq!(whole(time(1_000_000, false), 86_399_000_001), "23:59:59.000001");
+        assert_eq!(whole(time(1_000, true), 0), "00:00:00.000 +00:00");
         assert_eq!(whole(Form::Date, -719_468), "0000-03-01");
         let mut text = Vec::new();
         let mut legacy = Int96::new();
@@ -239,7 +256,25 @@ mod tests {
     fn what_no_calendar_has_stays_a_number() {
         assert_eq!(whole(Form::Timestamp { ticks: 1_000, is_utc: true }, i64::MAX), i64::MAX.to_string());
         assert_eq!(whole(Form::Date, i64::from(i32::MAX)), i32::MAX.to_string());
-        assert_eq!(whole(Form::Time(1_000), -1), "-1");
+        assert_eq!(whole(Form::Time { ticks: 1_000, is_utc: true }, -1), "-1");
+    }
+
+    #[test]
+    fn the_zone_of_a_time_is_that_of_its_type() {
+        let of = |field: &str| {
+            let schema = parse_message_type(&format!("message t {{ required {field}; }}")).unwrap();
+            Form::of(&schema.get_fields()[0]).unwrap()
+        };
+        for (field, ticks, is_utc) in [
+            ("int64 a (TIME(MICROS,true))", 1_000_000, true),
+            ("int64 a (TIME(MICROS,false))", 1_000_000, false),
+            ("int32 a (TIME(MILLIS,false))", 1_000, false),
+            ("int64 a (TIME(NANOS,true))", 1_000_000_000, true),
+            ("int32 a (TIME_MILLIS)", 1_000, true),
+            ("int64 a (TIME_MICROS)", 1_000_000, true),
+        ] {
+            assert_eq!(of(field), Form::Time { ticks, is_utc }, "{field}");
+        }
     }
 
     #[test]

@@ -19,7 +19,8 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use crate::error::Input;
 use crate::names::escaped;
-use crate::source::Source;
+use crate::source::{Source, Stamp};
+use crate::syntax::LONGEST;
 use crate::value::Kind;
 use damage::guarded;
 use file::Positioned;
@@ -37,27 +38,32 @@ pub struct File {
     forms: Vec<Form>,
     /// The file's name in messages.
     pub name: String,
+    /// The file as it was when it was opened.
+    pub stamp: Option<Stamp>,
+    /// The most bytes of a row.
+    pub longest: usize,
     /// Its length, bytes, and how many rows it has.
     length: u64,
     rows: u64,
 }
 
 impl File {
-    /// Opens a file and reads what it says about itself.
+    /// Opens a file, of which no row may be longer than `longest` bytes, and reads what it says about itself.
     ///
     /// # Errors
     /// It cannot be read, or has columns that no table takes.
-    pub fn open(source: &Source) -> Result<File> {
-        File::try_to_open(source).input()
+    pub fn open(source: &Source, longest: usize) -> Result<File> {
+        File::try_to_open(source, longest).input()
     }
 
-    fn try_to_open(source: &Source) -> Result<File> {
+    fn try_to_open(source: &Source, longest: usize) -> Result<File> {
         let Source::File(path) = source else {
             bail!("a Parquet file begins at its end: it cannot be read from standard input")
         };
         // It was a regular file before, and another one may have come in its place.
         let file = open_found(path).with_context(|| format!("cannot open {}", escaped(path)))?;
-        let length = file.metadata()?.len();
+        let data = file.metadata()?;
+        let (length, stamp) = (data.len(), Stamp::of(&data));
         let bytes = Arc::new(Positioned::new(file)?);
         let metadata = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&*bytes)?));
         let metadata = metadata.with_context(|| format!("cannot read {}", escaped(path)))?;
@@ -71,7 +77,19 @@ impl File {
         };
         let forms: Result<Vec<Form>> = about.schema().get_fields().iter().map(form).collect();
         let forms = forms.map_err(|error| anyhow!("{}: {error:#}", escaped(path)))?;
-        Ok(File { bytes, metadata, forms, name: source.name(), length, rows })
+        Ok(File { bytes, metadata, forms, name: source.name(), stamp, longest, length, rows })
+    }
+
+    /// Refuses a row whose values have more bytes than a row may have.
+    ///
+    /// # Errors
+    /// It has more.
+    pub fn check_length(&self, row: u64, bytes: usize) -> Result<()> {
+        if bytes <= self.longest {
+            return Ok(());
+        }
+        let more = if self.longest < LONGEST { "; more --memory holds longer ones" } else { "" };
+        Err(anyhow!("{}:{row}: the row is longer than {} MiB{more}", self.name, self.longest >> 20)).input()
     }
 
     /// The names of the columns, and what each takes.
@@ -111,11 +129,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let error = File::open(&Source::File(path)).err().unwrap();
+        let error = File::open(&Source::File(path), LONGEST).err().unwrap();
         assert!(format!("{error:#}").contains("it is not a regular file"), "{error:#}");
     }
 
     fn write(path: &Path, groups: &[Vec<Row>]) -> File {
+        write_limited(path, groups, LONGEST)
+    }
+
+    /// The file of some groups of rows, of which none may be longer than `longest` bytes.
+    fn write_limited(path: &Path, groups: &[Vec<Row>], longest: usize) -> File {
         let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
         let properties = WriterProperties::builder().set_data_page_row_count_limit(7).set_write_batch_size(5);
         let file = fs::File::create(path).unwrap();
@@ -146,7 +169,7 @@ mod tests {
             group.close().unwrap();
         }
         file.close().unwrap();
-        File::open(&Source::File(path.to_owned())).unwrap()
+        File::open(&Source::File(path.to_owned()), longest).unwrap()
     }
 
     /// Each row as its line, the text of its fields, and which are NULL.
@@ -172,6 +195,26 @@ mod tests {
         let first = "10.11970-01-01 00:00:00.000 +00:00".to_owned();
         let second = "-9223372036854775808é1970-01-01 00:00:01.500 +00:00".to_owned();
         assert_eq!(found, [(1, first, vec![false; 4]), (2, second, vec![false, true, false, false])]);
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_is_refused_by_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = vec![(1, None, Some("short".to_owned()), 0), (2, None, Some("x".repeat(100)), 0)];
+        // A digit, a text of 100 letters and a time of 30.
+        for (longest, is_refused) in [(131, false), (130, true)] {
+            let file = write_limited(&folder.path().join("t.parquet"), std::slice::from_ref(&rows), longest);
+            let mut found = Rows::new(Arc::new(file), Arc::default());
+            let (mut buffer, mut ends) = (Vec::new(), Vec::new());
+            assert!(found.read(&mut buffer, 0, &mut ends).unwrap().is_some());
+            let outcome = found.read(&mut buffer, 0, &mut ends).map_err(|error| error.to_string());
+            let said = outcome.err().unwrap_or_default();
+            assert_eq!(
+                said.contains(":2: the row is longer than 0 MiB; more --memory"),
+                is_refused,
+                "{said}"
+            );
+        }
     }
 
     #[test]

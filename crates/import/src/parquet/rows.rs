@@ -84,6 +84,8 @@ impl Rows {
             self.nulls.push(given == ParquetValue::Null);
             self.strings.push(matches!(given, ParquetValue::Text(_)));
             given.put(&mut self.text)?;
+            // The ends of fields are numbers of 32 bits.
+            self.file.check_length(self.row, self.text.len())?;
             ends.push(self.text.len());
         }
         let length = self.text.len();

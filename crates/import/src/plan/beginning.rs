@@ -1,12 +1,11 @@
 //! The beginning of the first file: the format in which it is written, its delimiter and its first records.
 
-use std::collections::HashSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
 #[cfg(not(feature = "parquet"))]
 use anyhow::bail;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 
 use crate::contents::{check_text, check_zeros, is_parquet, lines_before, written_delimiter};
 use crate::error::{BadInput, Input};
@@ -75,15 +74,12 @@ impl Beginning {
         let written = written_delimiter(sample);
         let skip = request.skip.max(u64::from(written.is_some()));
         let Request { quote, escape, comment, .. } = *request;
-        let stated = is_parquet(sample).then(|| stated(&request.source)).transpose()?;
+        let stated = is_parquet(sample).then(|| stated(request)).transpose()?;
         if is_json || stated.is_some() {
             check_options(request, if is_json { "JSON Lines" } else { "Parquet" }).input()?;
         }
-        if stated.is_some() && !request.more.is_empty() {
-            return Err(anyhow!(
-                "{name} is a Parquet file, of which dyno loads one at a time: load the others with --append"
-            ))
-            .input();
+        if stated.is_some() {
+            check_alone(request, &name).input()?;
         }
         // An end of line has no other role.
         let known = request.delimiter.or(written).unwrap_or(b'\n');
@@ -200,7 +196,7 @@ fn check_repeatable(source: &Source, advice: &str) -> Result<()> {
 
 /// The keys of all lines of all files, as far as they can be read twice.
 fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>> {
-    let (mut keys, mut known): (Vec<String>, HashSet<String>) = Default::default();
+    let mut keys = json::JsonKeys::default();
     for (place, source) in request.sources().enumerate() {
         let is_seen = place == 0 && (whole || !source.is_repeatable());
         if place > 0 {
@@ -211,10 +207,9 @@ fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>>
             false => source.open(request.encoding)?.text,
         };
         let lines = json::Lines::new(text, source.name(), &[], longest(request.memory));
-        let found = lines.all_keys()?;
-        keys.extend(found.into_iter().filter(|key| known.insert(key.clone())));
+        lines.add_keys(&mut keys)?;
     }
-    Ok(keys.into_iter().map(String::into_bytes).collect())
+    Ok(keys.into_fields())
 }
 
 /// Decides whether the first record names the columns: where rows are added to a table, by that table's columns.
@@ -259,14 +254,27 @@ fn check_options(request: &Request, format: &str) -> Result<()> {
     }
 }
 
+/// Refuses other files beside a Parquet file, and an encoding of its texts.
+fn check_alone(request: &Request, name: &str) -> Result<()> {
+    ensure!(
+        request.more.is_empty(),
+        "{name} is a Parquet file, of which dyno loads one at a time: load the others with --append"
+    );
+    ensure!(
+        request.encoding.is_none(),
+        "{name} is a Parquet file, whose texts are UTF-8: leave --encoding out"
+    );
+    Ok(())
+}
+
 /// The columns that a Parquet file states, by name and kind.
 #[cfg(feature = "parquet")]
-fn stated(source: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
-    Ok(crate::parquet::File::open(source)?.columns())
+fn stated(request: &Request) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+    Ok(crate::parquet::File::open(&request.source, longest(request.memory))?.columns())
 }
 
 /// No file states its columns: one that would was refused.
 #[cfg(not(feature = "parquet"))]
-fn stated(_: &Source) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
+fn stated(_: &Request) -> Result<(Vec<Vec<u8>>, Vec<Kind>)> {
     bail!("this dyno was built without Parquet")
 }

@@ -1,5 +1,7 @@
 //! Names in a header that differ only in case: a table has one column of them, and dyno gives the others further names.
 
+use std::collections::{HashMap, HashSet};
+
 use anyhow::{Result, ensure};
 
 use super::Plan;
@@ -29,6 +31,7 @@ impl Plan {
             }
         }
         let Some(columns) = existing else { return Ok(()) };
+        let named: HashSet<&String> = named.iter().collect();
         for Renamed { given, column, other } in &renamed {
             for name in [column, other].into_iter().filter(|name| named.contains(name)) {
                 let is_exact = columns.iter().any(|own| own.name == *name);
@@ -49,12 +52,17 @@ impl Plan {
             return Ok(found);
         }
         let names = &self.format.names;
+        let known: HashSet<&String> = names.iter().collect();
+        let mut first: HashMap<String, &String> = HashMap::new();
+        for name in names {
+            first.entry(name.to_ascii_lowercase()).or_insert(name);
+        }
         for (key, column) in self.format.keys.iter().zip(names) {
             let given = given_name(key.as_bytes())?;
-            if given == *column || names.contains(&given) {
+            if given == *column || known.contains(&given) {
                 continue;
             }
-            if let Some(other) = names.iter().find(|name| name.eq_ignore_ascii_case(&given)) {
+            if let Some(&other) = first.get(&given.to_ascii_lowercase()) {
                 found.push(Renamed { other: other.clone(), given, column: column.clone() });
             }
         }

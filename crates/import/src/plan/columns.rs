@@ -8,9 +8,10 @@ use memchr::memchr2_iter;
 
 use super::Plan;
 use super::beginning::Beginning;
-use crate::infer::Inference;
+use crate::infer::{Evidence, Inference};
+use crate::input::file_and_line;
 use crate::rewrite::Rewrite;
-use crate::source::Sample;
+use crate::source::{Sample, Source};
 use crate::table::{Column, Types, list, named_column};
 use crate::value::Kind;
 
@@ -113,7 +114,7 @@ impl Plan {
             (None, Types::InOrder(_)) => vec![Kind::TEXT; named.len()],
             (None, _) => {
                 let seen = self.inferred(named.len(), sample, whole)?;
-                self.evidence = seen.evidence();
+                self.evidence = self.placed(seen.evidence());
                 seen.kinds()
             }
         };
@@ -177,6 +178,17 @@ impl Plan {
         let (declared, rewrite) = Rewrite::of(declared, self.target.is_typed())?;
         self.shape.rewrite(place, rewrite);
         self.target.column(name, &declared)
+    }
+
+    /// The values that decided the columns' types, each with the name of its file if there are several.
+    pub(super) fn placed(&self, evidence: Vec<Option<Evidence>>) -> Vec<Option<Evidence>> {
+        let has_several = !self.request.more.is_empty();
+        let placed = |found: Evidence| {
+            let (file, line) = file_and_line(found.line);
+            let file = self.request.sources().nth(file).filter(|_| has_several).map(Source::name);
+            Evidence { line, file, ..found }
+        };
+        evidence.into_iter().map(|found| found.map(placed)).collect()
     }
 
     /// The types that the file's beginning shows for its columns.

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::{Plan, Report};
-use crate::error::Input as _;
 use crate::pipeline::ImportObserver;
 use crate::rejects::Rejects;
-use crate::request::Request;
-use crate::source::{Opened, Source, Stamp};
+use crate::request::{OWNERS, Request};
+use crate::source::{Opened, Source, Stamp, check_stamp};
 use crate::table::Table;
 use crate::target::{Existing, Target};
 
@@ -65,6 +64,20 @@ impl Plan {
             None => Box::new(self.row_course(opened, rejects)?),
         })
     }
+
+    /// Refuses what was opened in the place of the first file if it is not the file for which the import was planned.
+    pub(super) fn check_first(&self, opened: Option<&Stamp>) -> Result<()> {
+        let planned = self.stamps.first().and_then(Option::as_ref);
+        check_stamp(opened, planned, &self.request.source.name())
+    }
+
+    /// The rights of what is made of the files: those that all of them give, as far as they are regular files. The owner
+    /// can always read and write it. A file that is opened is the one of its stamp, so these are its own rights.
+    pub(super) fn rights(&self) -> u32 {
+        let of_files = self.stamps.iter().flatten().map(Stamp::rights);
+        let of_input = self.request.sources().filter_map(Source::rights_of_input);
+        of_files.chain(of_input).fold(0o666, |all, rights| all & rights) | OWNERS
+    }
 }
 
 /// Refuses files of which one is another than it was.
@@ -72,19 +85,15 @@ pub(super) fn check_unchanged(request: &Request, stamps: &[Option<Stamp>]) -> Re
     request.sources().zip(stamps).try_for_each(|(source, stamp)| check_same(source, stamp.as_ref()))
 }
 
-/// Refuses a file that is another than it was: its rows may be those of neither state.
+/// Refuses a file that is another than it was.
 fn check_same(source: &Source, stamp: Option<&Stamp>) -> Result<()> {
-    let is_unchanged = source.stamp().as_ref() == stamp;
-    let check = || -> Result<()> {
-        ensure!(is_unchanged, "{} changed while it was read; nothing was loaded", source.name());
-        Ok(())
-    };
-    check().input()
+    check_stamp(source.stamp().as_ref(), stamp, &source.name())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
     use crate::error::BadInput;
@@ -108,6 +117,25 @@ mod tests {
             assert!(error.to_string().ends_with("t.csv changed while it was read; nothing was loaded"));
         }
         assert_eq!(Source::Stdin.stamp(), None);
+    }
+
+    #[test]
+    fn a_file_is_known_by_what_was_opened_and_not_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["t.csv", "other.csv"].map(|name| folder.path().join(name));
+        fs::write(&path, "1\n").unwrap();
+        fs::write(&other, "2\n").unwrap();
+        let source = Source::new(&path);
+        let opened = source.open(None).unwrap();
+        check_same(&source, opened.stamp.as_ref()).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert!(check_same(&source, opened.stamp.as_ref()).is_err());
+        let opened = source.open(None).unwrap();
+        let rights = opened.stamp.as_ref().unwrap().rights();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(source.stamp().unwrap().rights() & 0o777, 0o600);
+        assert_eq!(opened.stamp.unwrap().rights(), rights);
+        assert!(check_same(&source, source.open(None).unwrap().stamp.as_ref()).is_ok());
     }
 
     #[test]

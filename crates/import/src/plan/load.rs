@@ -42,7 +42,8 @@ impl Plan {
     pub fn load(mut self, watch: &dyn ImportObserver) -> Result<Report> {
         let began = Instant::now();
         let mut widened = false;
-        let rights = self.target.restrict(self.request.rights());
+        let rights = self.rights();
+        let rights = self.target.restrict(rights);
         loop {
             let names = self.request.sources().map(Source::name).collect();
             let rejects = Rejects::new(&self.request.on_error, names, rights);
@@ -159,7 +160,7 @@ impl Plan {
         let seen = self
             .survey(opened.text, &self.request.more, self.table.columns.len())
             .map_err(|(_, error)| error)?;
-        self.evidence = seen.evidence();
+        self.evidence = self.placed(seen.evidence());
         let kinds = seen.kinds();
         for (column, kind) in self.table.columns.iter_mut().zip(kinds).filter(|(column, _)| column.inferred) {
             column.kind = kind;
@@ -182,6 +183,7 @@ impl Plan {
             Some(opened) => opened,
             None => self.request.source.open(self.request.encoding)?,
         };
+        self.check_first(opened.stamp.as_ref())?;
         let course = self.course(opened, rejects)?;
         let (request, stamps) = (&self.request, &self.stamps);
         let (table, existing) = (&self.table, self.existing);
@@ -208,7 +210,9 @@ impl Plan {
             required: column.required,
             nulls,
         };
-        Converter { columns: self.table.columns.iter().zip(each).map(wanted).collect(), nulls: every }
+        let columns = self.table.columns.iter().zip(each).map(wanted).collect();
+        let is_text = self.format.is_delimited || self.format.is_json;
+        Converter { columns, nulls: every, is_text }
     }
 }
 

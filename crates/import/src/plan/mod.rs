@@ -149,6 +149,7 @@ impl Plan {
     fn find_columns(&mut self, existing: Option<Vec<Column>>, beginning: &Beginning) -> Result<()> {
         let records = &beginning.records;
         let named = self.choose(records).input()?;
+        check_width(&self.table.name, named.len(), self.target.most_columns()).input()?;
         self.check_cases(&named, existing.as_deref()).input()?;
         self.first = self.shown(records);
         let mut table = self.table.clone();
@@ -229,6 +230,16 @@ fn check_names(nulls_of: &[(String, String)], table: &Table) -> Result<()> {
             Err(anyhow!("--null-in names '{name}', which is no column; there are {}", list(&table.columns)))
         }
     }
+}
+
+/// Refuses more columns than a table has, before any work for each of them.
+fn check_width(table: &str, columns: usize, most: usize) -> Result<()> {
+    ensure!(
+        columns <= most,
+        "too many columns on {table}: the file has {columns} for it, and the database takes {most} at most. --columns names \
+         those that are wanted"
+    );
+    Ok(())
 }
 
 /// Refuses decimal commas for numbers that a file holds as numbers: it writes none of them.

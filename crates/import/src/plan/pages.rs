@@ -91,7 +91,7 @@ impl Plan {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
             {
-                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                let file = Arc::new(self.parquet_file()?);
                 let parts = crate::parquet::RowParts::new(file.clone(), PART);
                 return Ok(Pieces::Parquet(Mutex::new(parts), file));
             }

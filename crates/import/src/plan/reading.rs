@@ -1,6 +1,7 @@
 //! The reading of the files: their dialect, the fields that come to the table, and their records.
 
 use std::io::BufRead;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -71,8 +72,18 @@ impl Plan {
         counted: Counted,
         rest: &[Source],
     ) -> Result<Input> {
-        let shape = self.shape_of_rows();
-        Input::new(self.format.clone(), shape, text, counted, &self.request.source, rest)
+        let (shape, first) = (self.shape_of_rows(), &self.request.source);
+        let planned = self.stamps.iter().skip(1).cloned().chain(iter::repeat(None));
+        let rest = rest.iter().cloned().zip(planned).collect();
+        Input::new(self.format.clone(), shape, text, counted, first, rest)
+    }
+
+    /// The first file, which is a Parquet file.
+    #[cfg(feature = "parquet")]
+    pub(super) fn parquet_file(&self) -> Result<crate::parquet::File> {
+        let file = crate::parquet::File::open(&self.request.source, self.format.longest)?;
+        self.check_first(file.stamp.as_ref())?;
+        Ok(file)
     }
 
     /// True if the files are text with delimiters.

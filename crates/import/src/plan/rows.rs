@@ -42,7 +42,8 @@ impl Loader for RowCourse {
             is_unwanted.store(true, Ordering::Relaxed);
             Ok((reached?, rows.loaded()))
         };
-        let ran = pipeline::run(read.clone(), attempt.rejects.clone(), attempt.watch, parse, load)?;
+        let (rejects, watch, memory) = (attempt.rejects.clone(), attempt.watch, attempt.request.memory);
+        let ran = pipeline::run(read.clone(), rejects, watch, memory, parse, load)?;
         let ((reached, rows), waits) = ran;
         Ok(report(rows, read.load(Ordering::Relaxed), reached, Course::Beside(waits)))
     }
@@ -81,7 +82,7 @@ impl Plan {
         if is_parquet(&opened.sample) {
             #[cfg(feature = "parquet")]
             {
-                let file = Arc::new(crate::parquet::File::open(&self.request.source)?);
+                let file = Arc::new(self.parquet_file()?);
                 let rows = crate::parquet::Rows::new(file, opened.read.clone());
                 let shape = self.shape_of_rows();
                 return Ok(Input::parquet(self.format.clone(), shape, rows, &self.request.source, &opened));

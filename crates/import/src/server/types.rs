@@ -119,6 +119,7 @@ impl Spelling {
             ("\"char\"", []) => Kind::Form(Form::Bytes { least: 0, most: 1 }),
             ("money", []) => Kind::Form(Form::Unknown),
             ("bit", _) if !self.is_postgres => Kind::Form(Form::Unknown),
+            ("boolean" | "bool", []) if !self.is_postgres => Kind::Integer { min: -128, max: 127 },
             ("binary", []) => Kind::Form(Form::Bytes { least: 1, most: 1 }),
             ("binary", &[length]) => Kind::Form(Form::Bytes { least: length, most: length }),
             ("vector", _) => several(Kind::Real32),
@@ -228,6 +229,8 @@ mod tests {
         assert_eq!(kind("time(3)"), Kind::Form(Form::Time { digits: 3, has_zone: false }));
         assert_eq!(kind("char(5)"), Kind::Form(Form::Padded { length: 5, fills: false }));
         assert_eq!((kind("bit(8)"), kind("json")), (Kind::Form(Form::Unknown), Kind::AsIs));
+        // As TINYINT, of which it is another name.
+        assert_eq!(kind("boolean"), kind("tinyint(1)"));
         let Kind::Form(Form::OneOf(words)) = kind("enum('a','it''s',''',''','')") else { panic!() };
         assert_eq!(words, ["a", "it's", "','", ""]);
         let Kind::Form(Form::SomeOf(words)) = kind("set('X','y')") else { panic!() };

@@ -65,7 +65,8 @@ impl FoundTable {
     }
 }
 
-/// Refuses a table in which SQLite or a virtual table keeps its own data: other rows would damage the database.
+/// Refuses a table in which SQLite or a virtual table keeps its own data, for other rows would damage the database, and a
+/// virtual table itself: its module may store other values than it is given, as an R-tree rounds them.
 pub fn check_own(connection: &Connection, table: &str) -> Result<()> {
     let is_reserved = table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"));
     ensure!(
@@ -76,11 +77,18 @@ pub fn check_own(connection: &Connection, table: &str) -> Result<()> {
         "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = {} COLLATE NOCASE",
         literal(table)
     ))?;
-    ensure!(
-        kind.as_deref() != Some("shadow"),
-        "{table} holds the data of a virtual table, to which dyno adds nothing: --table names another"
-    );
-    Ok(())
+    match kind.as_deref() {
+        Some("shadow") => {
+            bail!(
+                "{table} holds the data of a virtual table, to which dyno adds nothing: --table names another"
+            )
+        }
+        Some("virtual") => bail!(
+            "{table} is a virtual table, whose module may store other values than it is given, so dyno neither adds rows to \
+             it nor replaces it: --table names another"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The columns of a table that a file may fill; None if it does not exist.

@@ -6,14 +6,13 @@ use super::catalog::referring;
 use super::connection::Connection;
 use super::schema::quoted;
 use super::stale::stale;
-use crate::error::Input;
 use crate::table::Table;
 use crate::target::{literal, said_losses};
 
 /// Says what the new table will not have, and what stays in the database and depends on the old one.
 ///
 /// # Errors
-/// As for [`losses`].
+/// The database cannot be read.
 pub fn said(connection: &Connection, table: &Table) -> Result<Vec<String>> {
     let mut said = said_losses(&losses(connection, table)?);
     said.extend(stale(connection, table)?);
@@ -21,9 +20,6 @@ pub fn said(connection: &Connection, table: &Table) -> Result<Vec<String>> {
 }
 
 /// Lists the parts of the table that the new one will not have. Indexes and triggers are made again.
-///
-/// # Errors
-/// It is a table that dyno cannot make again at all.
 fn losses(connection: &Connection, table: &Table) -> Result<Vec<String>> {
     let name = literal(&table.name);
     let values = |sql: String| -> Result<Vec<String>> {
@@ -37,13 +33,6 @@ fn losses(connection: &Connection, table: &Table) -> Result<Vec<String>> {
         Ok((!columns.is_empty()).then(|| format!("{what} {}", columns.join(", "))))
     };
     let listed = format!("FROM pragma_table_list WHERE schema = 'main' AND name = {name} COLLATE NOCASE");
-    if connection.value(&format!("SELECT type {listed}"))?.as_deref() == Some("virtual") {
-        let why = format!(
-            "{} is a virtual table, in place of which dyno puts none: --append adds rows to it",
-            table.name
-        );
-        return Err(anyhow::anyhow!(why)).input();
-    }
     let mut lost: Vec<String> = Vec::new();
     let key = values(format!("SELECT name FROM pragma_table_xinfo({name}) WHERE pk > 0 ORDER BY pk"))?;
     let is_same = key

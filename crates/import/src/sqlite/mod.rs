@@ -100,7 +100,10 @@ impl Sqlite {
     /// connection may be open.
     fn open(&self) -> Result<Connection> {
         place::find(&self.place).input()?;
-        Connection::open(&self.api, &self.place, self.wait)
+        let connection = Connection::open(&self.api, &self.place, self.wait)?;
+        // SQLite looks for a journal when it reads the database, which it has not done yet.
+        place::check_companions(&self.place).input()?;
+        Ok(connection)
     }
 
     /// The statements that are executed around the rows.
@@ -118,8 +121,10 @@ impl Sqlite {
         self.found.as_ref().filter(|_| existing == Existing::Append)
     }
 
-    /// Refuses a table that is not the one for which the import was planned. From here on no other program changes it.
+    /// Refuses a table that is not the one for which the import was planned, and a journal that came before SQLite had its
+    /// lock. From here on no other program changes either.
     fn check_same(&self, connection: &Connection, table: &Table) -> Result<()> {
+        place::check_companions(&self.place).input()?;
         check_same(&table.name, FoundTable::read(connection, &table.name)? == self.found)
     }
 
@@ -196,6 +201,10 @@ impl Target for Sqlite {
 
     fn declare(&self, table: &mut Table) {
         table.columns.iter_mut().filter(|column| column.declared.is_empty()).for_each(schema::declare);
+    }
+
+    fn most_columns(&self) -> usize {
+        schema::MOST_COLUMNS
     }
 
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {

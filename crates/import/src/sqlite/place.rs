@@ -118,6 +118,8 @@ impl NewDatabase {
     /// Nothing was loaded.
     pub fn finish(self, sync: bool) -> Result<Option<io::Error>> {
         let place = &self.place;
+        // One may have come while the database was built.
+        refuse_stale(place)?;
         self.file
             .take_place(place)
             .with_context(|| format!("cannot move the database to {}; nothing was loaded", escaped(place)))?;
@@ -151,7 +153,7 @@ pub fn find(place: &Path) -> Result<PathBuf> {
     let path = found.path();
     check_lasting_for_root(folder(&path))
         .context("name a database in another folder, or import as the user to whom the folder belongs")?;
-    COMPANIONS.iter().try_for_each(|ending| found.check_companion(ending))?;
+    check_beside(&found)?;
     let Some(file) = found.open().with_context(|| format!("cannot read {shown}"))? else { return Ok(path) };
     let mut beginning = Vec::new();
     let read = file.take(SQLITE.len() as u64).read_to_end(&mut beginning);
@@ -161,6 +163,15 @@ pub fn find(place: &Path) -> Result<PathBuf> {
         "{shown} is no database of SQLite, or an encrypted one: dyno changes no such file"
     );
     Ok(path)
+}
+
+/// Refuses a database next to which another user may have put a journal. It opens no file, so a connection may be open.
+pub fn check_companions(place: &Path) -> Result<()> {
+    check_beside(&FileInPlace::find(place)?)
+}
+
+fn check_beside(found: &FileInPlace) -> Result<()> {
+    COMPANIONS.iter().try_for_each(|ending| found.check_companion(ending))
 }
 
 /// Refuses a place next to which a journal lies that SQLite would apply to the new database.
@@ -234,6 +245,24 @@ mod tests {
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
             assert_eq!(place.metadata().unwrap().permissions().mode() & 0o777, 0o644 & !umask());
             fs::remove_file(&place).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_journal_that_came_while_a_database_was_built_is_not_applied_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("new.db");
+        for begin in [NewDatabase::unnamed, NewDatabase::named] {
+            for ending in ["-journal", "-wal"] {
+                let planted = PathBuf::from(with_ending(&place, ending));
+                let fresh = begin(&place, 0o644).unwrap();
+                fs::write(&planted, "somebody's").unwrap();
+                let error = fresh.finish(true).unwrap_err();
+                assert!(error.is::<BadInput>() && error.to_string().contains("is of another database"));
+                // It is left where it is, and the database is nowhere.
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+                fs::remove_file(planted).unwrap();
+            }
         }
     }
 

@@ -8,6 +8,9 @@ use crate::table::{Column, Table};
 use crate::target::Existing;
 use crate::value::Kind;
 
+/// The most columns of a table in a SQLite that is not built for more (<https://sqlite.org/limits.html>, section 2).
+pub const MOST_COLUMNS: usize = 2000;
+
 /// The statements that are executed around the rows.
 pub struct Statements {
     /// Before them.

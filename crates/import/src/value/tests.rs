@@ -42,6 +42,41 @@ fn a_real_is_the_same_number_when_printed() {
 }
 
 #[test]
+fn a_float_that_is_written_as_the_double_that_it_also_is_fits_four_bytes() {
+    for text in ["0.10000000149011612", "-0.10000000149011612", "2147483648", "0", "1.401298464324817e-45"] {
+        assert!(read(Kind::Real32, text.as_bytes()).is_ok(), "{text}");
+    }
+    for text in ["0.1000000014901161", "0.1000000014901161199", "0.1000000015", "2147483649", "1e-46"] {
+        assert!(read(Kind::Real32, text.as_bytes()).is_err(), "{text}");
+    }
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..20_000 {
+        let float = f32::from_bits(random.u32(..));
+        let text = f64::from(float).to_string();
+        // A zero with a sign is no number, as of a double.
+        let is_number = float.is_finite() && text != "-0";
+        assert_eq!(read(Kind::Real32, text.as_bytes()).is_ok(), is_number, "{text}");
+    }
+}
+
+#[test]
+fn exponents_at_the_limits_of_64_bits_make_no_number() {
+    let decimal = Kind::Decimal { precision: 5, scale: 2 };
+    for exponent in [i64::MAX, i64::MAX - 1, i64::MIN, i64::MIN + 1] {
+        for mantissa in ["1", "-1", "12.5", "0.001"] {
+            let text = format!("{mantissa}e{exponent}");
+            assert_eq!(real(text.as_bytes()), None, "{text}");
+            for kind in [Kind::Real, Kind::Real32, Kind::DECIMAL, decimal] {
+                assert!(read(kind, text.as_bytes()).is_err(), "{text}");
+            }
+        }
+    }
+    for text in ["1e9223372036854775807", "1e9223372036854775808", "-12.5e9223372036854775806"] {
+        assert!(read(Kind::Numeric, text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn decimals_are_not_rounded_to_their_scale() {
     let kind = Kind::Decimal { precision: 5, scale: 2 };
     for text in ["1.25", "999.99", "0", "1.250", "-12e1"] {

@@ -3,15 +3,17 @@
 //! One round overwrites 4 KiB of a file and calls `fdatasync`, as an engine with a preallocated log
 //! does. A sync that also has to record a new file size costs more.
 
-use std::io;
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use dyno_record::Storage;
 
 use super::Check;
 use crate::machine::{Kind, kind};
+use crate::scratch::Scratch;
 
 const ROUNDS: usize = 50;
 /// Slow disks get fewer rounds, so that the whole look stays short.
@@ -26,17 +28,17 @@ pub(super) fn check(dir: &Path, storage: &Storage) -> Check {
         Ok(times) => judge(times, kind(&storage.file_system)),
         Err(error) => Check::warning(
             "sync time",
-            format!("cannot write and sync a file: {error}"),
+            format!("cannot write and sync a file: {error:#}"),
             "choose a folder that you may write to with --dir",
         ),
     }
 }
 
 /// Times of single rounds, ascending; at least one.
-fn measure(dir: &Path) -> io::Result<Vec<Duration>> {
+fn measure(dir: &Path) -> Result<Vec<Duration>> {
     // A file with a name: some file systems skip the sync of one that would vanish on a crash.
-    let file = tempfile::Builder::new().prefix(".dyno-doctor-").tempfile_in(dir)?;
-    let file = file.as_file();
+    let scratch = Scratch::create(dir)?;
+    let file = File::create_new(scratch.folder().join("synced"))?;
     let mut block = [0x5a_u8; 4096];
     file.write_all_at(&block, 0)?;
     file.sync_all()?;

@@ -8,15 +8,29 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dyno_files::HeldFolder;
+use dyno_files::{HeldFolder, check_lasting_for_root};
+use dyno_launch::sweep_memory_caps;
 use nix::unistd::Uid;
 
-use super::{LOCK, MAKING, PREFIX, mounted};
+use super::{LOCK, MAKING, MEMORY, PREFIX, mounted, servers, sockets};
+use crate::server::sweep_segments;
 
 /// Modes of a folder into which others may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// Removes what dead runs left where no user has named a place: folders in memory and for sockets, control groups, and
+/// shared memory.
+pub(super) fn sweep_elsewhere() {
+    for parent in sockets::parents().chain([PathBuf::from(MEMORY)]) {
+        if check_lasting_for_root(&parent).is_ok() {
+            sweep(&parent);
+        }
+    }
+    sweep_memory_caps();
+    sweep_segments();
+}
 
 /// Removes the folders of dead runs in `parent`. What cannot be removed stays.
 pub fn sweep(parent: &Path) {
@@ -79,6 +93,7 @@ fn remove(parent: &HeldFolder, name: &OsStr, folder: &HeldFolder) -> io::Result<
     if !mounted::let_go_of_all(folder) {
         return Err(ErrorKind::ResourceBusy.into());
     }
+    servers::end_all(folder);
     for entry in fs::read_dir(folder.within(""))?.flatten() {
         // The type is that of the entry and not of a link's target; neither call follows one.
         match entry.file_type()?.is_dir() {

@@ -1,20 +1,21 @@
 //! The places of a private server: its data, its log, and a socket whose path is short enough.
 
-use std::env;
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use dyno_files::{HeldFolder, check_lasting_for_root};
+use anyhow::{Context, Result};
+use dyno_files::HeldFolder;
 use tempfile::TempDir;
 
 use super::account::Account;
+use crate::scratch::{Scratch, sockets};
 
-/// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
-const LONGEST_SOCKET: usize = 107;
+/// The beginning of the name of a server's folder.
+pub const SERVER_PREFIX: &str = "server-";
+/// The name of the folder of its socket, which belongs to its account.
+pub const SOCKETS: &str = "run";
 
 /// The folders of a server. Dropped, they are removed with what is in them.
 ///
@@ -33,7 +34,7 @@ pub struct Folders {
     /// The file of its messages.
     pub log: PathBuf,
     whole: TempDir,
-    short: Option<TempDir>,
+    short: Option<Scratch>,
 }
 
 impl Folders {
@@ -42,28 +43,24 @@ impl Folders {
     /// # Errors
     /// They cannot be made, or the account cannot enter them.
     pub fn create(place: &Path, account: &Account, socket: &str) -> Result<Folders> {
-        let whole = closed_folder("server-", place)
+        let whole = closed_folder(place)
             .with_context(|| format!("cannot make a folder for the server in {}", place.display()))?;
         account.admit(place)?;
         let within = |name| whole.path().join(name);
-        let (temporary, sockets, made) = (within("tmp"), within("run"), within("made"));
+        let (temporary, sockets, made) = (within("tmp"), within(SOCKETS), within("made"));
         let make = || {
             account.admit_group(whole.path())?;
-            for folder in [&temporary, &sockets, &made] {
-                DirBuilder::new().mode(0o700).create(folder)?;
-                account.own(folder)?;
-            }
-            Ok::<_, io::Error>(())
+            [&temporary, &sockets, &made].into_iter().try_for_each(|folder| make_for(account, folder))
         };
         make().with_context(|| format!("cannot make folders in {}", whole.path().display()))?;
         account.check_way(&temporary)?;
-        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let elsewhere = || [Some(env::temp_dir()), runtime, Some("/tmp".into())].into_iter().flatten();
-        let short =
-            if fits(&sockets, socket) { None } else { Some(short_folder(account, socket, elsewhere())?) };
+        let short = match sockets::fits(&sockets.join(socket)) {
+            true => None,
+            false => Some(short_folder(account, socket, sockets::parents())?),
+        };
         Ok(Folders {
             data: within("data"),
-            sockets: short.as_ref().map_or(sockets, |short| short.path().to_owned()),
+            sockets: short.as_ref().map_or(sockets, |short| short.folder().join(SOCKETS)),
             log: within("log"),
             made,
             temporary,
@@ -90,7 +87,7 @@ impl Folders {
 
     /// The folders and files that a server leaves behind when it dies.
     pub fn all(&self) -> Vec<&Path> {
-        [Some(self.whole()), self.short.as_ref().map(TempDir::path)].into_iter().flatten().collect()
+        [Some(self.whole()), self.short.as_ref().map(Scratch::folder)].into_iter().flatten().collect()
     }
 }
 
@@ -107,30 +104,29 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn fits(folder: &Path, socket: &str) -> bool {
-    folder.join(socket).as_os_str().as_bytes().len() <= LONGEST_SOCKET
+/// Makes a folder that only an account and root may enter: of a socket's, it is all that keeps others from the server.
+fn make_for(account: &Account, folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)?;
+    account.own(folder)
 }
 
-/// A folder elsewhere for a socket whose path would be too long, in the first of `parents` that takes one. The environment
-/// may name a folder of another user, who could exchange what root makes there.
-fn short_folder(account: &Account, socket: &str, parents: impl Iterator<Item = PathBuf>) -> Result<TempDir> {
-    for parent in parents.filter(|parent| check_lasting_for_root(parent).is_ok()) {
-        let Ok(folder) = closed_folder("dyno-", &parent) else { continue };
-        let usable = account.own(folder.path()).is_ok() && account.check_way(folder.path()).is_ok();
-        if fits(folder.path(), socket) && usable {
-            return Ok(folder);
-        }
-    }
-    bail!(
-        "the path of the server's socket would be longer than the system's {LONGEST_SOCKET} bytes, and no \
-         short folder for it can be made in /tmp; choose a shorter folder with --dir"
-    )
+/// A folder elsewhere for a socket whose path would be too long, in the first of `parents` that takes one and that the
+/// account may enter.
+fn short_folder(account: &Account, socket: &str, parents: impl Iterator<Item = PathBuf>) -> Result<Scratch> {
+    let prepare = |short: &Scratch| {
+        let folder = short.folder().join(SOCKETS);
+        account.admit(short.folder())?;
+        make_for(account, &folder)?;
+        account.check_way(&folder)
+    };
+    sockets::short_folder(parents, &Path::new(SOCKETS).join(socket), prepare)
+        .context("there is no place for the server's socket")
 }
 
-/// A folder that only its owner and root may enter: it is all that keeps others from the server.
-fn closed_folder(prefix: &str, parent: &Path) -> io::Result<TempDir> {
+/// The folder of a server, which only its owner and root may enter.
+fn closed_folder(parent: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
+    tempfile::Builder::new().prefix(SERVER_PREFIX).permissions(mode).tempdir_in(parent)
 }
 
 #[cfg(test)]
@@ -168,7 +164,7 @@ mod tests {
         let account = Account::for_server("nobody").unwrap();
         let parents = [theirs.path(), Path::new("/tmp")].map(Path::to_owned);
         let short = short_folder(&account, "socket", parents.into_iter()).unwrap();
-        assert_eq!(short.path().parent(), Some(Path::new("/tmp")));
+        assert_eq!(short.folder().parent(), Some(Path::new("/tmp")));
     }
 
     #[test]

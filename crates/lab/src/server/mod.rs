@@ -37,6 +37,7 @@ mod template;
 
 pub use account::Account;
 pub use cluster::{Cluster, ClusterNetwork, ClusterOrder};
+pub(crate) use folders::{SERVER_PREFIX, SOCKETS};
 pub use identity::identified;
 pub use install::Installable;
 pub use installation::Installation;
@@ -44,5 +45,5 @@ pub use installed::{engines_folder, installed};
 pub use names::scratch_name;
 pub use pool::ServerPool;
 pub use private::{NotReady, PrivateServer};
-pub use segments::sweep as sweep_segments;
+pub(crate) use segments::sweep as sweep_segments;
 pub use store::{StoreCluster, StoreOrder, node_address};

@@ -10,17 +10,16 @@ mod starting;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use dyno_engine::{ClusterStart, ScratchServer, ServerEngine, Start};
-use dyno_launch::{Guard, Interrupts, stopped_descendants};
+use dyno_launch::{Interrupts, ServerProcess, stopped_descendants};
 use dyno_protocol::{Secret, Server, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::cluster::node::ClusterNode;
@@ -53,9 +52,6 @@ pub struct PrivateServer {
     /// The engine's description of how it is started and ended.
     how: Start,
     version: String,
-    child: Child,
-    /// Its exit status, once it has ended.
-    ended: Option<ExitStatus>,
     /// Shared memory that a kill would leave; none before it is ready.
     segments: Option<Segments>,
     /// By which its start is ended.
@@ -63,8 +59,8 @@ pub struct PrivateServer {
     /// Its part in a cluster.
     node: Option<ClusterNode>,
     folders: Folders,
-    // Last: while folders are there, so is the guard.
-    guard: Guard,
+    // Last: while folders are there, so is its guard.
+    main: ServerProcess,
 }
 
 impl PrivateServer {
@@ -170,7 +166,7 @@ impl PrivateServer {
 
     /// The main process.
     pub fn process(&self) -> u32 {
-        self.child.id()
+        self.main.id()
     }
 
     /// Describes how the server ended, with the end of its log, if it has: for the message when a trial on it
@@ -202,31 +198,15 @@ impl PrivateServer {
         }
     }
 
-    /// Sends a signal to the main process, unless it has ended: its number may be that of another process then.
+    /// Sends a signal to the main process, unless it has ended.
     pub fn signal(&mut self, signal: Signal) {
-        if self.is_alive() {
-            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
-        }
+        self.main.signal(signal);
     }
 
-    /// Ends the server and its children, which may each be in a separate session, at once and without a word. A backend
-    /// that it starts meanwhile would stay, wait for a lock that a killed one holds, and let its client wait for ever.
+    /// Ends the server and its children, which may each be in a separate session, at once and without a word.
     pub fn kill(&mut self) {
         self.note_segments();
-        // Once it is waited for, its number may be that of another process of the machine.
-        if !self.is_alive() {
-            return;
-        }
-        let children = stopped_descendants(self.child.id());
-        let _ = self.child.kill();
-        for child in &children {
-            let _ = kill(Pid::from_raw(*child), Signal::SIGKILL);
-        }
-        self.ended = self.child.wait().ok();
-        // They may have become dyno's, which then has to take note of their end.
-        for child in children {
-            let _ = waitpid(Pid::from_raw(child), Some(WaitPidFlag::WNOHANG));
-        }
+        self.main.kill_all();
     }
 
     /// Stops all processes of the server where they are, at once.
@@ -238,7 +218,7 @@ impl PrivateServer {
         if !self.is_alive() {
             bail!(self.death().unwrap_or_default());
         }
-        stopped_descendants(self.child.id());
+        stopped_descendants(self.main.id());
         Ok(())
     }
 
@@ -248,7 +228,7 @@ impl PrivateServer {
             return;
         }
         // They are all listed while they are stopped.
-        let main = self.child.id();
+        let main = self.main.id();
         for process in stopped_descendants(main).into_iter().chain([main.cast_signed()]) {
             let _ = kill(Pid::from_raw(process), Signal::SIGCONT);
         }
@@ -260,10 +240,7 @@ impl PrivateServer {
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
-        }
-        self.ended
+        self.main.ended()
     }
 
     fn wait_until_ready(&mut self) -> Result<()> {
@@ -297,7 +274,7 @@ impl PrivateServer {
     /// Notes its shared memory, if that has not been done: a server that is killed before it is ready leaves it too.
     fn note_segments(&mut self) {
         if protocol::leaves_segments(self.engine.speaks) && self.segments.is_none() && self.is_alive() {
-            self.segments = Some(Segments::of(self.child.id(), &self.folders.data));
+            self.segments = Some(Segments::of(self.main.id(), &self.folders.data));
         }
     }
 

@@ -14,7 +14,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use dyno_launch::user_of;
 use nix::libc::{self, c_int, key_t};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
@@ -23,9 +25,12 @@ use super::process::read_owned;
 
 /// The folder of the files and the beginning of their names.
 const FILES: &str = "/dev/shm/PostgreSQL.";
-/// The folder of notes in the cache, and the end of their names.
+/// The folder of notes in the cache, the end of their names, and the beginning of those that are not whole.
 const NOTES: &str = "segments";
 const ENDING: &str = ".json";
+const NEW: &str = "new-";
+/// No note takes so long to be written.
+const WRITING: Duration = Duration::from_secs(60);
 /// A note is shorter, and so is a control segment, in bytes.
 const LONGEST_NOTE: u64 = 1 << 16;
 const LONGEST_SEGMENT: u64 = 1 << 26;
@@ -63,7 +68,8 @@ impl Segments {
             let mut numbers = line.split_whitespace().map(str::parse::<i64>);
             Some((numbers.next()?.ok()? as key_t, numbers.next()?.ok()? as c_int))
         });
-        let found = Found { control, interlock, user: user_of(process) };
+        let user = user_of(Pid::from_raw(process.cast_signed()));
+        let found = Found { control, interlock, user };
         let note = note(&found).ok();
         Segments { found, note }
     }
@@ -118,12 +124,6 @@ impl Found {
     }
 }
 
-/// The effective user of a process.
-fn user_of(process: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1)?.parse().ok())
-}
-
 /// Removes a System V segment, unless it is another one by now, another user's, or in use. Whether it is gone.
 fn remove_interlock(key: key_t, number: c_int, user: Option<u32>) -> bool {
     // SAFETY: all zeros are a value of this structure of numbers; the calls get a number and a place for one structure.
@@ -149,18 +149,31 @@ pub fn sweep() {
 /// Follows the notes of dead runs and removes those that are done. What is no note of this user's stays.
 fn sweep_notes(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if !path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let Some(name) = name.to_str().filter(|name| name.ends_with(ENDING) || name.starts_with(NEW)) else {
             continue;
-        }
+        };
         let Ok(file) = dyno_files::open_own(&path) else { continue };
-        if file.try_lock().is_ok()
-            && let Ok(found) = serde_json::from_reader::<_, Found>((&file).take(LONGEST_NOTE))
-            && found.remove()
-        {
+        let is_done = || match name.ends_with(ENDING) {
+            true => follow(&file),
+            false => is_old(&file),
+        };
+        if file.try_lock().is_ok() && is_done() {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Removes what a note names. Whether it is gone.
+fn follow(note: &File) -> bool {
+    let found = serde_json::from_reader::<_, Found>(note.take(LONGEST_NOTE));
+    found.is_ok_and(|found| found.remove())
+}
+
+/// True if nothing was written to a file for so long that its dyno was killed.
+fn is_old(file: &File) -> bool {
+    let age = || file.metadata().ok()?.modified().ok()?.elapsed().ok();
+    age().is_some_and(|age| age > WRITING)
 }
 
 /// Writes down the segments for the next dyno. A note has its name only once it is whole and locked: one that is
@@ -168,7 +181,7 @@ fn sweep_notes(folder: &Path) {
 fn note(found: &Found) -> Result<(TempPath, File)> {
     let folder = cache_folder(NOTES).context("there is no cache")?;
     cache::make(&folder)?;
-    let mut new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder)?;
+    let mut new = tempfile::Builder::new().prefix(NEW).tempfile_in(&folder)?;
     new.as_file().lock()?;
     new.write_all(&serde_json::to_vec(found)?)?;
     let (file, path) = new.into_parts();
@@ -194,6 +207,12 @@ mod tests {
             fs::write(path(name), &note).unwrap();
         }
         fs::write(path("other.json"), "{\"list\": 1}").unwrap();
+        // A note that its dyno never finished, and one that is being written.
+        for name in ["new-left", "new-now"] {
+            fs::write(path(name), "").unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - 2 * WRITING;
+        File::options().write(true).open(path("new-left")).unwrap().set_modified(long_ago).unwrap();
         // A note ends long before its length does.
         fs::write(path("long.json"), " ".repeat(LONGEST_NOTE as usize) + &note).unwrap();
         let held = File::open(path("held.json")).unwrap();
@@ -206,7 +225,7 @@ mod tests {
         let mut left: Vec<_> =
             fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
-        let mut wanted = vec!["done.txt", "held.json", "long.json", "other.json"];
+        let mut wanted = vec!["done.txt", "held.json", "long.json", "new-now", "other.json"];
         wanted.extend(is_root.then_some("theirs.json"));
         assert_eq!(left, wanted);
     }

@@ -12,13 +12,13 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use dyno_engine::{Argument, Contender, Start};
-use dyno_launch::{Guard, Interrupts, placed};
+use dyno_launch::{Interrupts, ServerProcess, placed};
 use dyno_protocol::{Build, Server};
 use dyno_record::{ClusterShape, Placement};
 
@@ -62,12 +62,9 @@ pub struct StoreCluster {
 
 #[derive(Debug)]
 struct StoreNode {
-    child: Child,
-    /// Its exit status, once it has ended.
-    ended: Option<ExitStatus>,
     folders: Folders,
-    // Last: while folders are there, so is the guard.
-    _guard: Guard,
+    // Last: while folders are there, so is its guard.
+    main: ServerProcess,
 }
 
 impl StoreCluster {
@@ -86,7 +83,8 @@ impl StoreCluster {
         let count = shape.nodes;
         let program = program(order.contender, start)?;
         check_needs(cluster, &engine.title)?;
-        let network = ClusterNetwork::new(shape)
+        // Servers of a protocol have URLs, and no others do.
+        let network = ClusterNetwork::new(shape, engine.is_server())
             .with_context(|| format!("cannot start a cluster of {}", engine.title))?;
         let what = (program, start.start_arguments(&order.contender.settings));
         let mut started = StoreCluster { nodes: Vec::new(), what, shape, network, port: cluster.port };
@@ -113,8 +111,8 @@ impl StoreCluster {
             // A power cut is to find the folder.
             nix::unistd::syncfs(File::open(folders.whole())?).context("cannot write out the data folder")?;
         }
-        let (child, guard) = self.launch(order, start, (place, count), &folders)?;
-        Ok(StoreNode { child, ended: None, folders, _guard: guard })
+        let main = self.launch(order, start, (place, count), &folders)?;
+        Ok(StoreNode { folders, main })
     }
 
     /// Starts the program of a node on its folders.
@@ -124,7 +122,7 @@ impl StoreCluster {
         start: &Start,
         (place, count): (usize, usize),
         folders: &Folders,
-    ) -> Result<(Child, Guard)> {
+    ) -> Result<ServerProcess> {
         let account = Account::for_server(&start.account)?;
         let (program, arguments) = &self.what;
         account.check_way(program)?;
@@ -148,12 +146,8 @@ impl StoreCluster {
         placed::prepare(order.placement, &mut command).context("cannot place the node")?;
         self.network.node(place).enter(&mut command);
         account.prepare(&mut command, start.death);
-        let mut child = command.spawn().with_context(|| format!("cannot run {}", program.display()))?;
-        let guard = Guard::watch(child.id(), start.death, &folders.all()).inspect_err(|_| {
-            let _ = child.kill();
-            let _ = child.wait();
-        })?;
-        Ok((child, guard))
+        ServerProcess::start(command, start.death, &folders.all())
+            .with_context(|| format!("cannot run {}", program.display()))
     }
 
     fn wait_until_ready(&mut self, words: &str, interrupts: &Interrupts) -> Result<()> {
@@ -190,7 +184,7 @@ impl StoreCluster {
     /// The first node as its clients reach it, with the hosts and the processes of the others.
     pub fn server(&self) -> Server {
         let further = (1..self.nodes.len()).map(|node| self.address(node).host);
-        let further_processes = self.nodes[1..].iter().map(|node| node.child.id()).collect();
+        let further_processes = self.nodes[1..].iter().map(|node| node.main.id()).collect();
         Server { further: further.collect(), further_processes, ..self.address(0) }
     }
 
@@ -204,10 +198,7 @@ impl StoreCluster {
 
 impl StoreNode {
     fn status(&mut self) -> Option<ExitStatus> {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
-        }
-        self.ended
+        self.main.ended()
     }
 
     fn death(&mut self) -> Option<String> {
@@ -227,7 +218,7 @@ impl StoreNode {
 
 impl Drop for StoreNode {
     fn drop(&mut self) {
-        self.end();
+        self.main.kill_main();
     }
 }
 

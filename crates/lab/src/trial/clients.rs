@@ -72,12 +72,12 @@ impl Running {
         let trial = &mut self.members[0].reader.trial;
         samples.iter_mut().zip(&offsets[1..]).for_each(|(sample, offset)| on_dynos_clock(sample, *offset));
         on_dynos_clock(&mut trial.samples[test], offsets[0]);
-        if self.agents.is_some() {
+        if let Some(fleet) = &self.agents {
             let all = [&trial.samples[test]].into_iter().chain(&samples).zip(others);
             let shares = all.enumerate().map(|(place, (sample, others))| AgentShare {
                 agent: ranks[place],
                 clients: clients[place],
-                others,
+                others: others.filter(|_| !fleet.shares_processors(ranks[place])),
                 clock_ahead_ns: offsets[place].ahead_ns,
                 clock_error_ns: offsets[place].error_ns,
                 late_start_ns: late_start(sample, agreed_ns),

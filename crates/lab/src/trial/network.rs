@@ -9,12 +9,15 @@ use dyno_engine::{Protocol, ScratchServer};
 use dyno_protocol::Server;
 use dyno_wire::{Inspector, Proxy, ServerPlace};
 
+use crate::scratch::{Scratch, sockets};
 use crate::server::node_address;
 
 /// The socket's name in PostgreSQL's folder of sockets, but for the port.
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
 /// The name of a proxy's socket where a client names the socket itself.
 const SOCKET: &str = "server.sock";
+/// A name as long as those of the folders that proxies make for their sockets.
+const PROXY_FOLDER: &str = "wire-123456";
 /// The modes of encryption in which a client compares the name of the host with the server's certificate.
 const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode", "VERIFY_IDENTITY")];
 
@@ -27,12 +30,14 @@ pub struct Network {
     /// The folder of their sockets.
     folder: PathBuf,
     proxies: Vec<(ServerPlace, Proxy)>,
+    /// In place of that folder where paths of sockets in it would be too long. It goes after the proxies.
+    short: Option<Scratch>,
 }
 
 impl Network {
     /// Adds `round_trip` to each round trip. `folder` is a folder of the run.
     pub fn new(round_trip: Duration, folder: &Path) -> Network {
-        Network { round_trip, inspector: None, folder: folder.to_owned(), proxies: Vec::new() }
+        Network { round_trip, inspector: None, folder: folder.to_owned(), proxies: Vec::new(), short: None }
     }
 
     /// The same with an inspector of all bytes.
@@ -83,12 +88,28 @@ impl Network {
             Some(index) => index,
             None => {
                 let inspector = self.inspector.clone();
-                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &self.folder, socket)?;
+                let folder = self.folder_for(&place, socket)?;
+                let proxy = Proxy::start(place.clone(), self.round_trip, inspector, &folder, socket)?;
                 self.proxies.push((place, proxy));
                 self.proxies.len() - 1
             }
         };
         Ok(self.proxies[index].1.place())
+    }
+
+    /// The folder for the proxy before a server, with a socket of this name if it has one. A proxy would make another one
+    /// where the path is too long, and no later run would remove that if dyno were killed.
+    fn folder_for(&mut self, place: &ServerPlace, socket: &str) -> Result<PathBuf> {
+        let socket = Path::new(PROXY_FOLDER).join(socket);
+        if matches!(place, ServerPlace::Port(..)) || sockets::fits(&self.folder.join(&socket)) {
+            return Ok(self.folder.clone());
+        }
+        let short = match self.short.take() {
+            Some(short) => short,
+            None => sockets::short_folder(sockets::parents(), &socket, |_| Ok(()))
+                .context("there is no place for a proxy's socket")?,
+        };
+        Ok(self.short.insert(short).folder().to_owned())
     }
 }
 

@@ -294,7 +294,9 @@ impl Running {
             }
             Some(OutputEnd::Ended) => {
                 let ending = process.finish();
-                reader.trial.saw(ending.others);
+                // What the clients of another agent on its machine took is no doing of others.
+                let is_shared = self.agents.is_some_and(|fleet| fleet.shares_processors(0));
+                reader.trial.saw(ending.others.filter(|_| !is_shared));
                 reader.trouble_at_end(ending.success, || ending.description.clone())
             }
         };

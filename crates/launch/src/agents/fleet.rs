@@ -71,6 +71,12 @@ impl Fleet {
         &self.agents[rank].0
     }
 
+    /// True if another agent may use processors of the one of this rank: what that one's runner does there, this one would take
+    /// for something foreign.
+    pub fn shares_processors(&self, rank: usize) -> bool {
+        shares_processors(&self.agents, rank)
+    }
+
     /// True while no agent is lost.
     pub(super) fn is_well(&self) -> bool {
         (0..self.agents.len()).all(|rank| self.trouble(rank).is_none())
@@ -136,9 +142,34 @@ impl Drop for Fleet {
     }
 }
 
+/// True if another of these agents is on the machine of one, by its place, and may use some of the same processors.
+fn shares_processors(agents: &[(String, AgentHello)], rank: usize) -> bool {
+    let own = &agents[rank].1;
+    let is_beside = |other: &AgentHello| {
+        let theirs = &other.machine.cpu.allowed;
+        own.boot_id.is_some()
+            && own.boot_id == other.boot_id
+            && own.machine.cpu.allowed.iter().any(|cpu| theirs.contains(cpu))
+    };
+    agents.iter().enumerate().any(|(place, (_, other))| place != rank && is_beside(other))
+}
+
 /// An order as it is written.
 fn line(to: Vec<String>, order: AgentOrder) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&OrderLine { to, order })?;
     line.push(b'\n');
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_on_one_machine_share_the_processors_that_both_may_use() {
+        let agents = [("x", [0, 1]), ("x", [1, 2]), ("x", [3, 4]), ("y", [0, 1])]
+            .map(|(boot_id, cpus)| ("n".to_owned(), AgentHello::on("node", boot_id, &cpus)));
+        let found = [0, 1, 2, 3].map(|rank| shares_processors(&agents, rank));
+        assert_eq!(found, [true, true, false, false]);
+    }
 }

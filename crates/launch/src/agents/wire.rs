@@ -114,6 +114,9 @@ pub enum AgentReport {
     },
     /// The agent cannot go on.
     Trouble {
+        /// The name of its host, as the kernel has it: it may not have greeted yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
         /// The reason, for people.
         message: String,
     },
@@ -167,6 +170,22 @@ pub fn read_line<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
 const BRACES: usize = 4;
 
 #[cfg(test)]
+impl AgentHello {
+    /// An agent on a host, with the processors that it may use.
+    pub(super) fn on(host: &str, boot_id: &str, cpus: &[usize]) -> AgentHello {
+        let hello = serde_json::json!({
+            "version": "1", "commit": "", "host": host, "boot_id": boot_id,
+            "machine": {
+                "cpu": {"architecture": "x86_64", "online": 8, "allowed": cpus, "caches": [], "governors": {}},
+                "kernel": {"release": "6", "version": "1"},
+                "virtualisation": {},
+            },
+        });
+        serde_json::from_value(hello).unwrap()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -180,6 +199,16 @@ mod tests {
         }
         assert!(read_line::<ReportLine>(b"Welcome to {host}\n").is_none());
         assert!(read_line::<ReportLine>(b"\n").is_none());
+    }
+
+    #[test]
+    fn trouble_may_be_without_a_host() {
+        let read: ReportLine = read_line(br#"{"agent":"7","report":"trouble","message":"x"}"#).unwrap();
+        assert!(matches!(read.report, AgentReport::Trouble { host: None, message } if message == "x"));
+        let named = AgentReport::Trouble { host: Some("n2".into()), message: "x".into() };
+        let text = serde_json::to_string(&named).unwrap();
+        let read = read_line(text.as_bytes());
+        assert!(matches!(read, Some(AgentReport::Trouble { host: Some(_), .. })), "{text}");
     }
 
     #[test]

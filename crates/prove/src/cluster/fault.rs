@@ -31,6 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(20);
 /// The node that the fault comes to: the leader, or the first.
 const VICTIM: usize = 0;
+/// The number of times that it is made the leader again if another node leads when the fault is due.
+const HANDOVERS: usize = 3;
+/// The time limit of a question for the leader.
+const QUESTION_LIMIT: Duration = Duration::from_secs(10);
 
 /// A cluster with a fault that comes to its first node.
 pub struct Faulty<'a> {
@@ -55,6 +59,8 @@ pub struct FaultCourse {
     pub failover: Option<[Duration; 2]>,
     /// The outage of all nodes, where the fault is that.
     pub outage: Option<OutageCourse>,
+    /// The node that led right before the fault, counted from 1, where nodes elect one; 0: none did.
+    pub led: Option<u32>,
     /// The node that leads afterwards.
     pub leader: usize,
     /// The end of the load.
@@ -74,7 +80,7 @@ impl<'a> Faulty<'a> {
         nodes: &[Server],
         wait: Duration,
     ) -> Result<FaultCourse> {
-        self.sleep(wait)?;
+        let led = self.await_leader(library, nodes, wait)?;
         if load.last().is_zero() {
             bail!("no commit was acknowledged in {} ms before the fault", wait.as_millis());
         }
@@ -84,7 +90,7 @@ impl<'a> Faulty<'a> {
         let fault_at = load.elapsed();
         let outage = self.inflict(load)?;
         let leader = outage.map_or(VICTIM, |outage| outage.began);
-        let mut course = FaultCourse { fault_at, failover: None, outage, leader, end: fault_at };
+        let mut course = FaultCourse { fault_at, failover: None, outage, led, leader, end: fault_at };
         if let Some(failover) = self.failover() {
             self.sleep(FAILOVER_AFTER)?;
             let begun = load.elapsed();
@@ -97,6 +103,28 @@ impl<'a> Faulty<'a> {
         self.await_commits(load)?;
         course.end = load.elapsed();
         Ok(course)
+    }
+
+    /// Waits until the fault is due. Nodes of a store may have elected another leader meanwhile: then the one that the fault
+    /// comes to is made the leader again, and clients work for as long once more. Returns the leader where nodes elect one.
+    ///
+    /// # Errors
+    /// A node does not say who leads, or dyno is asked to stop.
+    fn await_leader(&self, library: &ClientLibrary, nodes: &[Server], wait: Duration) -> Result<Option<u32>> {
+        self.sleep(wait)?;
+        let ClientLibrary::Store(kind) = library else { return Ok(None) };
+        let leader = || kind.leader(nodes, QUESTION_LIMIT).context("cannot find out which node leads");
+        let mut found = leader()?;
+        for _ in 0..HANDOVERS {
+            if found == Some(VICTIM) {
+                break;
+            }
+            // Whether it worked is asked below.
+            let _ = kind.lead_first(nodes, QUESTION_LIMIT);
+            self.sleep(wait)?;
+            found = leader()?;
+        }
+        Ok(Some(found.map_or(0, |node| node as u32 + 1)))
     }
 
     /// Waits until the next commit is acknowledged: a cut right after that finds it least prepared.

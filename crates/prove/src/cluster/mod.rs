@@ -230,6 +230,7 @@ fn describe(
     FaultTry {
         fault,
         at_ms: millis(course.fault_at),
+        led: course.led,
         failover_ms: course.failover.map(|times| times.map(millis)),
         outage: course.outage.map(|outage| outage.record()),
         end_ms: millis(course.end),

@@ -154,16 +154,21 @@ fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStalene
             late[commit] = late[commit].max(begin - acknowledged[commit]);
         }
     }
-    late.truncate(reads.seen);
+    // One that was never read was late by that at least.
+    let mut late: Vec<(Duration, bool)> =
+        late.into_iter().enumerate().map(|(commit, late)| (late, commit < reads.seen)).collect();
     late.sort_unstable();
     reads.times.sort_unstable();
+    let unseen = acknowledged.len().saturating_sub(reads.seen) as u64;
+    let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| late_at(&late, share));
     NodeStaleness {
         node,
-        commits: late.len() as u64,
-        unseen: (acknowledged.len() - late.len()) as u64,
-        p50_ns: at(&late, 0.5),
-        p99_ns: at(&late, 0.99),
-        max_ns: at(&late, 1.0),
+        commits: acknowledged.len() as u64 - unseen,
+        unseen,
+        p50_ns: p50.0,
+        p99_ns: p99.0,
+        max_ns: max.0,
+        at_least: [p50.1, p99.1, max.1],
         read_ns: at(&reads.times, 0.5),
         reads: reads.times.len() as u64,
         stale: Some(stale),
@@ -171,10 +176,23 @@ fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStalene
     }
 }
 
+/// The place, from 1, of the last of a share of sorted values.
+fn rank(share: f64, values: usize) -> usize {
+    ((share * values as f64).ceil() as usize).max(1)
+}
+
+/// The time by which a share of the commits was late at most, in nanoseconds, and true if that is a lower bound: fewer were
+/// seen to be so late at most, as the others were never read. Each commit is its lateness and whether it was read.
+fn late_at(late: &[(Duration, bool)], share: f64) -> (u64, bool) {
+    let rank = rank(share, late.len());
+    let Some((time, _)) = late.get(rank - 1) else { return (0, false) };
+    let seen = late.iter().filter(|(other, is_seen)| *is_seen && other <= time).count();
+    (time.as_nanos() as u64, seen < rank)
+}
+
 /// The time within which a share of sorted times is, in nanoseconds.
 fn at(times: &[Duration], share: f64) -> u64 {
-    let rank = (share * times.len() as f64).ceil() as usize;
-    times.get(rank.max(1) - 1).map_or(0, |time| time.as_nanos() as u64)
+    times.get(rank(share, times.len()) - 1).map_or(0, |time| time.as_nanos() as u64)
 }
 
 #[cfg(test)]
@@ -194,11 +212,26 @@ mod tests {
         let found = summary(2, &acknowledged, reads);
         assert_eq!((found.commits, found.unseen, found.backwards, found.reads), (3, 1, 1, 5));
         assert_eq!(found.stale, Some(3));
-        // Commit 1 never was, 3 by 12 ms and 2 by 22.
-        assert_eq!((found.p50_ns, found.p99_ns, found.max_ns), (12_000_000, 22_000_000, 22_000_000));
+        // Commit 1 never was, 3 by 12 ms and 2 by 22; 4, which was never read, by 2 ms at least.
+        assert_eq!((found.p50_ns, found.p99_ns, found.max_ns), (2_000_000, 22_000_000, 22_000_000));
+        assert_eq!(found.at_least, [true; 3]);
         assert_eq!(found.read_ns, 1_000_000);
         let nothing = NodeStaleness { node: 3, stale: Some(0), ..NodeStaleness::default() };
         assert_eq!(summary(3, &[], Reads::default()), nothing);
+    }
+
+    #[test]
+    fn commits_that_were_never_read_are_the_latest_and_not_left_out() {
+        let begin = Instant::now();
+        let at = |millis| begin + Duration::from_millis(millis);
+        let acknowledged: Vec<Instant> = (1..=10).map(at).collect();
+        // The first eight are there at once. The last two are not when the last read begins.
+        let returned = (1..=8).map(|number| (at(number), number as usize)).chain([(at(5_000), 8)]).collect();
+        let reads = Reads { returned, seen: 8, ..Reads::default() };
+        let found = summary(2, &acknowledged, reads);
+        assert_eq!((found.commits, found.unseen, found.p50_ns), (8, 2, 0));
+        assert_eq!((found.p99_ns, found.max_ns), (4_991_000_000, 4_991_000_000));
+        assert_eq!(found.at_least, [false, true, true]);
     }
 
     #[test]

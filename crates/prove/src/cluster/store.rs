@@ -114,16 +114,25 @@ impl StoreKind {
         })
     }
 
-    /// Makes the first node the leader, so that a fault that comes to it comes to the leader, and prepares the store.
+    /// Makes the first node the leader and prepares the store.
+    ///
+    /// # Errors
+    /// As of [`StoreKind::lead_first`].
+    pub fn begin(&self, nodes: &[Server], limit: Duration) -> Result<()> {
+        self.lead_first(nodes, limit)?;
+        self.open(&nodes[0])?.prepare(limit)
+    }
+
+    /// Makes the first node the leader, so that a fault that comes to it comes to the leader.
     ///
     /// # Errors
     /// A node does not answer within the limit, or the leader does not change.
-    pub fn begin(&self, nodes: &[Server], limit: Duration) -> Result<()> {
+    pub fn lead_first(&self, nodes: &[Server], limit: Duration) -> Result<()> {
         let links = nodes.iter().map(|node| self.open(node)).collect::<Result<Vec<_>>>()?;
         for _ in 0..HANDOVERS {
             let [first, leader] = links[0].status(limit)?;
             if first == leader {
-                return links[0].prepare(limit);
+                return Ok(());
             }
             for link in &links {
                 if link.status(limit)?[0] == leader {
@@ -134,5 +143,36 @@ impl StoreKind {
             thread::sleep(PAUSE);
         }
         bail!("the first node does not become the leader")
+    }
+
+    /// The place of the node that leads, as most nodes say; none while there is no such node.
+    ///
+    /// # Errors
+    /// A node does not answer within the limit.
+    pub fn leader(&self, nodes: &[Server], limit: Duration) -> Result<Option<usize>> {
+        let said = nodes.iter().map(|node| self.open(node)?.status(limit));
+        Ok(leader_of(&said.collect::<Result<Vec<_>>>()?))
+    }
+}
+
+/// The place of the node that most nodes call their leader. Each said its own name, and the leader's: one that was replaced
+/// may not know it yet.
+fn leader_of(said: &[[String; 2]]) -> Option<usize> {
+    let votes = |name: &String| said.iter().filter(|[_, leader]| leader == name).count();
+    said.iter().position(|[name, _]| 2 * votes(name) > said.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_leader_is_whom_most_nodes_name() {
+        let leader = |said: [[&str; 2]; 3]| leader_of(&said.map(|node| node.map(str::to_owned)));
+        assert_eq!(leader([["a", "a"], ["b", "a"], ["c", "a"]]), Some(0));
+        // The first was replaced, and does not know it.
+        assert_eq!(leader([["a", "a"], ["b", "b"], ["c", "b"]]), Some(1));
+        assert_eq!(leader([["a", "a"], ["b", "b"], ["c", ""]]), None);
+        assert_eq!(leader([["a", ""], ["b", ""], ["c", ""]]), None);
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use memchr::memchr_iter;
 
 use super::Client;
-use crate::inserts::{column_list, in_transactions, insert, rows_per_statement};
+use crate::inserts::{Extent, column_list, in_transactions, insert, rows_per_statement};
 use crate::{Answer, Failure, Import};
 
 /// Inserts each record by the text of a statement with its values in it, all of them between quotes. The bytes
@@ -56,8 +56,8 @@ pub fn insert_records<'a, C: Client, S>(
     bind: impl Fn(&mut S, usize, &[&'a [u8]]) -> Result<()>,
     mut execute: impl FnMut(&mut S) -> Result<()>,
 ) -> Result<u64, Failure> {
-    let extent = import.into();
-    let group = if several { rows_per_statement(extent, import.columns.len()) } else { 1 };
+    let group = if several { rows_per_statement(import.into(), import.columns.len()) } else { 1 };
+    let extent = Extent { each: group, ..import.into() };
     let mut reader = import.reader();
     insert(client, extent, group, prepare, |statement, records| {
         for (place, record) in records.enumerate() {

@@ -39,6 +39,7 @@ fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgeme
         ("fault", fault.fault.name().into()),
         ("tried", fault.tried.into()),
         ("at_risk", fault.at_risk.into()),
+        ("missed_leader", fault.missed_leader.into()),
         ("lost", fault.lost.into()),
         ("most_lost", fault.most_lost.into()),
         ("troubled", fault.troubled.into()),

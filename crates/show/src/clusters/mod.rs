@@ -114,12 +114,13 @@ fn promise(fault: &FaultJudgement) -> &'static str {
 fn read_rows(subject: &ClusterSubject) -> Vec<[String; 8]> {
     let row = |late: &dyno_record::NodeStaleness| {
         let time = |nanoseconds: u64| duration(nanoseconds as f64);
+        let bound = |place: usize| if late.at_least[place] { "≥ " } else { "" };
         [
             name(subject),
             format!("node {}", late.node),
-            time(late.p50_ns),
-            time(late.p99_ns),
-            time(late.max_ns),
+            format!("{}{}", bound(0), time(late.p50_ns)),
+            format!("{}{}", bound(1), time(late.p99_ns)),
+            format!("{}{}", bound(2), time(late.max_ns)),
             late.stale
                 .map_or_else(|| "-".into(), |stale| format!("{} of {}", whole(stale), whole(late.reads))),
             whole(late.backwards),

@@ -187,6 +187,7 @@ mod tests {
         FaultTry {
             fault: NodeFault::Partition,
             at_ms,
+            led: None,
             failover_ms: Some([at_ms + 1000, at_ms + 1100]),
             outage: None,
             end_ms: tenths.len() as u64 * 100,

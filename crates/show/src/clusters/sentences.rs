@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_record::{ClusterSubject, FaultTry, NodeFault, PowerOutage};
+use dyno_record::{ClusterSubject, FaultTry, NodeFault, NodeStaleness, PowerOutage};
 use dyno_verdict::{AT_RISK, ClusterJudgement, ClusterVerdict, FaultJudgement};
 
 use crate::headings;
@@ -26,22 +26,29 @@ pub fn of(verdict: &ClusterVerdict, subject: &ClusterSubject, judged: &ClusterJu
     if verdict.is_sound {
         lines.extend(judged.faults.iter().filter_map(|fault| losses(subject, fault)));
         lines.extend(bound(judged));
-        lines.extend(judged.faults.iter().filter_map(hardly_tested));
+        lines.extend(judged.faults.iter().flat_map(hardly_tested));
     }
     lines.extend(subject.tries.iter().max_by_key(|tried| tried.lost).and_then(smallest));
     lines.extend(failovers(verdict, subject));
     lines.extend(outages(subject));
     lines.extend(unknown(subject));
     lines.extend(subject.tries.iter().flat_map(troubles));
-    let unseen = subject.staleness.iter().filter(|late| late.unseen > 0);
-    lines.extend(
-        unseen.map(|late| format!("node {} never returned {} commits", late.node, whole(late.unseen))),
-    );
+    lines.extend(subject.staleness.iter().filter_map(unseen));
     if subject.notices_loss == Some(false) {
         lines.push("the check did not notice a commit that dyno removed".to_owned());
     }
     lines.extend(subject.why_not.iter().map(|why| format!("it was not tried to the end: {why}")));
     lines
+}
+
+/// The commits that a node never returned.
+fn unseen(late: &NodeStaleness) -> Option<String> {
+    let bounds = match late.at_least.contains(&true) {
+        true => "; ≥ stands before times that are longer for them",
+        false => "",
+    };
+    (late.unseen > 0)
+        .then(|| format!("node {} never returned {} commits{bounds}", late.node, whole(late.unseen)))
 }
 
 /// The acknowledged commits that the faults of a kind took.
@@ -118,16 +125,23 @@ fn bound(judged: &ClusterJudgement) -> Option<String> {
     ))
 }
 
-/// The tries of a fault before which hardly anything was committed.
-fn hardly_tested(fault: &FaultJudgement) -> Option<String> {
-    (fault.at_risk < fault.tried).then(|| {
+/// The tries of a fault before which hardly anything was committed, and those in which it did not come to the leader.
+fn hardly_tested(fault: &FaultJudgement) -> Vec<String> {
+    let (name, tried) = (fault.fault.name(), fault.tried);
+    let slow = tried.saturating_sub(fault.at_risk + fault.missed_leader);
+    let slow = (slow > 0).then(|| {
         format!(
-            "{}: before {} of {} tries fewer than {AT_RISK} commits a second were acknowledged, so these say hardly anything",
-            fault.fault.name(),
-            fault.tried - fault.at_risk,
-            fault.tried
+            "{name}: before {slow} of {tried} tries fewer than {AT_RISK} commits a second were acknowledged, so these say hardly \
+             anything"
         )
-    })
+    });
+    let missed = (fault.missed_leader > 0).then(|| {
+        format!(
+            "{name}: in {} of {tried} tries another node led than the one that was lost, so these say hardly anything",
+            fault.missed_leader
+        )
+    });
+    slow.into_iter().chain(missed).collect()
 }
 
 /// The time that it took to make a replica the leader.
@@ -215,8 +229,60 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
         if controls.is_empty() { String::new() } else { format!(" Control: {}.", controls.join("; ")) };
     format!(
         "{} clients on this machine, which reach each node whatever its cable does; a fault comes to the node that they work \
-         with, and power is cut at all nodes. Of each contender dyno removed a commit once, which the check must \
-         notice.{controls}{without}{no_cuts} Seed {}.",
-        verdict.record.clients, verdict.record.seed
+         with, and power is cut at all nodes. {}{controls}{without}{no_cuts} Seed {}.",
+        verdict.record.clients,
+        removed(verdict),
+        verdict.record.seed
     )
+}
+
+/// The sentence where no contender was tried so far.
+const NONE_REMOVED: &str =
+    "dyno removed no commit of any contender, so it is not known whether the check notices a loss.";
+
+/// The contenders of which dyno removed a commit, so that it is known whether the check notices a loss.
+fn removed(verdict: &ClusterVerdict) -> String {
+    let subjects = &verdict.record.subjects;
+    let unknown = subjects.iter().filter(|subject| subject.notices_loss.is_none());
+    let unknown: Vec<String> = unknown.map(ClusterSubject::name).collect();
+    if unknown.is_empty() {
+        return "Of each contender dyno removed a commit once, which the check must notice.".to_owned();
+    }
+    if unknown.len() == subjects.len() {
+        return NONE_REMOVED.to_owned();
+    }
+    let names = unknown.join(", ");
+    format!(
+        "Of each contender but {names} dyno removed a commit once, which the check must notice. Whether it notices a loss of \
+         {names} is not known."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::ClusterRecord;
+    use dyno_verdict::judge_clusters;
+
+    use super::*;
+
+    /// The sentences on the whole, of contenders of which it is known or not whether the check notices a loss.
+    fn scope_of(known: &[Option<bool>]) -> String {
+        let subject = |(place, notices_loss): (usize, &Option<bool>)| ClusterSubject {
+            label: format!("c{place}"),
+            notices_loss: *notices_loss,
+            ..ClusterSubject::default()
+        };
+        let subjects = known.iter().enumerate().map(subject).collect();
+        scope(&judge_clusters(ClusterRecord { subjects, ..ClusterRecord::default() }))
+    }
+
+    #[test]
+    fn contenders_of_which_no_commit_was_removed_are_named() {
+        let all = scope_of(&[Some(true), Some(true)]);
+        assert!(all.contains("Of each contender dyno removed a commit once"), "{all}");
+        let one = scope_of(&[Some(true), None, Some(true)]);
+        assert!(one.contains("Of each contender but c1 dyno removed a commit once"), "{one}");
+        assert!(one.contains("Whether it notices a loss of c1 is not known."), "{one}");
+        assert!(scope_of(&[None, None]).contains("dyno removed no commit of any contender"));
+    }
 }

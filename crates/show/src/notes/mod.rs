@@ -104,15 +104,21 @@ fn machine(verdict: &Verdict) -> String {
     let machine = &verdict.about.machine;
     let storage = &verdict.about.storage;
     let device = storage.device.as_ref().map(|device| format!(" on {}", device.name)).unwrap_or_default();
+    let placement = placement(verdict).map(|note| format!(" Placement: {}.", note.trim_end_matches('.')));
     format!(
-        "{} × {}, {}, Linux {}, {}{device}. Placement: {}.",
+        "{} × {}, {}, Linux {}, {}{device}.{}",
         machine.cpu.online,
         machine.cpu.model.as_deref().unwrap_or("an unknown processor"),
         machine.memory_bytes.map_or("unknown memory".into(), |bytes| units::bytes(bytes as f64)),
         machine.kernel.release,
         storage.file_system,
-        verdict.about.placement.note.trim_end_matches('.'),
+        placement.unwrap_or_default(),
     )
+}
+
+/// The CPUs of runners and servers; none where agents drove the clients: then nothing was measured on these.
+pub fn placement(verdict: &Verdict) -> Option<&str> {
+    verdict.about.generators.is_empty().then_some(verdict.about.placement.note.as_str())
 }
 
 /// The machines that drove the clients, in a sentence; none where they were on the machine of dyno.
@@ -149,4 +155,45 @@ pub fn generators(verdict: &Verdict) -> Option<String> {
 /// Sentences as lines of at most 100 columns, those that go on set in.
 pub fn paragraph(sentences: &[String]) -> String {
     sentences.iter().map(|sentence| wrapped(sentence, "", "  ")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use dyno_record::{AgentRecord, AgentShare, Others};
+
+    use super::*;
+
+    /// The golden run, disturbed in all blocks, and by the clients of an agent if it is driven.
+    fn verdict(is_driven: bool) -> Verdict {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno/tests/golden/run.json");
+        let mut run = dyno_record::load(&golden).unwrap();
+        let test = run.tests[0].id.clone();
+        for trial in &mut run.trials {
+            trial.others = Some(Others { over_ns: 1_000_000_000, foreign_ns: 500_000_000, stolen_ns: 0 });
+            if is_driven {
+                let test = test.clone();
+                trial.agents = vec![AgentShare { test, nanoseconds: 1_000, ..AgentShare::default() }];
+            }
+        }
+        if is_driven {
+            let machine = run.machine.clone();
+            run.agents = vec![AgentRecord { host: "a".into(), machine, same_machine_as: None }];
+        }
+        dyno_verdict::judge(&run)
+    }
+
+    #[test]
+    fn where_agents_drove_the_clients_nothing_is_said_of_the_cpus_of_dyno() {
+        let said = |verdict: &Verdict| {
+            [heading(verdict), noisy(verdict).into_iter().collect::<Vec<String>>()].concat().join("\n")
+        };
+        let (here, there) = (said(&verdict(false)), said(&verdict(true)));
+        assert!(here.contains("Placement: ") && here.contains("`dyno doctor` shows"), "{here}");
+        assert!(!here.contains("Agents drove"), "{here}");
+        assert!(there.contains("Agents drove the clients, from a ("), "{there}");
+        assert!(there.contains("Disturbed: "), "{there}");
+        assert!(!there.contains("Placement: ") && !there.contains("dyno doctor"), "{there}");
+    }
 }

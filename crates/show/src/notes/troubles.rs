@@ -9,11 +9,12 @@ use crate::units;
 /// A warning for readers of small differences: the figures rest on disturbed blocks.
 pub fn noisy(verdict: &Verdict) -> Option<String> {
     let disturbances = &verdict.disturbances;
+    // It looks at the machine of dyno, where nothing was measured if agents drove the clients.
+    let advice = if verdict.about.generators.is_empty() { "; `dyno doctor` shows what disturbs" } else { "" };
     disturbances.rests_on_disturbed().then(|| {
         format!(
             "Disturbed: in {} others took more than {} of the measured CPUs' time. Fewer than {MIN_BLOCKS} blocks would \
-             remain without them, so the figures include them. Do not rely on small differences; `dyno doctor` shows what \
-             disturbs.",
+             remain without them, so the figures include them. Do not rely on small differences{advice}.",
             blocks(verdict),
             units::percent(MOST_FOREIGN)
         )

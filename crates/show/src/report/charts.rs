@@ -156,6 +156,9 @@ pub(crate) struct ScalingPoint {
     pub size: f64,
     pub value: f64,
     pub interval: Option<Interval>,
+    /// True if the figure may be higher.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     pub text: String,
 }
 

@@ -95,12 +95,14 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
     let caches = notes::caches(verdict).map(|words| fact("Caches", words));
     let made_by = verdict.about.made_by.as_ref().map(|maker| fact("Made by", maker.words()));
     let network = notes::network(verdict).map(|words| fact("Network", words));
-    let facts = vec![
+    let placement = notes::placement(verdict).map(|note| fact("Placement", note.to_owned()));
+    let facts = [
         fact("Date", day(&verdict.about.started)),
         fact("Machine", format!("{} × {model}, {memory}", verdict.about.machine.cpu.online)),
         fact("System", format!("Linux {}{system}", verdict.about.machine.kernel.release)),
         fact("Storage", format!("{}{device}", storage.file_system)),
-        fact("Placement", verdict.about.placement.note.clone()),
+    ];
+    let course = [
         fact("Order", format!("random, from the seed {}", verdict.about.schedule.seed)),
         fact("Other work", notes::others(verdict)),
         fact("Versions", versions(verdict)),
@@ -115,7 +117,8 @@ fn facts(verdict: &Verdict) -> Vec<Fact> {
         ),
     ];
     let generators = notes::generators(verdict).map(|words| fact("Clients", words));
-    facts.into_iter().chain(generators).chain(caches).chain(network).chain(made_by).collect()
+    let facts = facts.into_iter().chain(placement).chain(course);
+    facts.chain(generators).chain(caches).chain(network).chain(made_by).collect()
 }
 
 /// `2026-11-21 11:49 UTC` from RFC 3339.

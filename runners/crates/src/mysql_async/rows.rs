@@ -7,8 +7,8 @@ use bytes::Bytes;
 use dyno_protocol::FieldKind;
 use dyno_runner::server::{Client, Lines};
 use dyno_runner::{
-    Answer, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
-    rows_per_statement,
+    ANY_ROWS, Answer, Extent, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert,
+    insert_text, rows_per_statement,
 };
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
@@ -98,7 +98,8 @@ impl Session {
     /// Prepared inserts of this number of rows each.
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         let prepare = |rows| self.prepare_insert(load, rows);
-        insert(self, load.into(), group, prepare, |statement, rows| {
+        let extent = Extent { each: group, ..load.into() };
+        insert(self, extent, group, prepare, |statement, rows| {
             Ok(self.with_connection(async |connection| {
                 connection.exec_drop(&*statement, cells(load, rows)).await.map_err(said)?;
                 check_warnings(connection)
@@ -125,7 +126,8 @@ impl Session {
             load.table,
             column_list(load.names())
         );
-        in_transactions(self, load.into(), |rows| {
+        let extent = Extent { each: ANY_ROWS, ..load.into() };
+        in_transactions(self, extent, |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
             Ok(self.with_connection(async |connection| {
                 let (send, mut receive) = channel::<Bytes>(2);

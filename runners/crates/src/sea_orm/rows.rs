@@ -5,7 +5,7 @@ use std::str::from_utf8;
 
 use anyhow::Result;
 use dyno_protocol::FieldKind;
-use dyno_runner::{Failure, Load, Rows, Visit, insert, rows_per_statement};
+use dyno_runner::{Extent, Failure, Load, Rows, Visit, insert, rows_per_statement};
 use sea_orm::ConnectionTrait;
 use sea_orm::sea_query::{Alias, Expr, InsertStatement, Query};
 
@@ -50,7 +50,7 @@ impl Session {
     fn insert(&self, load: &Load, group: u64) -> Result<u64, Failure> {
         insert(
             self,
-            load.into(),
+            Extent { each: group, ..load.into() },
             group,
             |_| Ok(()),
             |(), rows| {

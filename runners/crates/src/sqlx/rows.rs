@@ -5,7 +5,8 @@ use dyno_protocol::{FieldKind, RowCollector};
 use dyno_runner::mix::Value;
 use dyno_runner::server::Client;
 use dyno_runner::{
-    Answer, Failure, Load, Rows, Scan, Visit, in_transactions, insert, insert_text, rows_per_statement,
+    ANY_ROWS, Answer, Extent, Failure, Load, Rows, Scan, Visit, in_transactions, insert, insert_text,
+    rows_per_statement,
 };
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 
@@ -38,7 +39,8 @@ impl<D: Flavour> Rows for Session<D> {
 impl<D: Flavour> Session<D> {
     /// Loads rows by the way that the database alone has.
     fn copy(&self, load: &Load) -> Result<u64, Failure> {
-        in_transactions(self, load.into(), |rows| {
+        let extent = Extent { each: ANY_ROWS, ..load.into() };
+        in_transactions(self, extent, |rows| {
             Ok(self.with_connection(async |connection| D::copy(connection, load, rows).await)?)
         })
     }
@@ -49,7 +51,8 @@ impl<D: Flavour> Session<D> {
             let sql = insert_text(load.table, load.names(), rows, D::placeholder);
             Ok(AssertSqlSafe(sql).into_sql_str())
         };
-        insert(self, load.into(), group, text, |sql, rows| {
+        let extent = Extent { each: group, ..load.into() };
+        insert(self, extent, group, text, |sql, rows| {
             let mut arguments = D::Arguments::default();
             for cell in rows.flat_map(|row| load.cells(load.rows.get(row))) {
                 D::add(&mut arguments, Value::Text(cell), None).map_err(D::said)?;

@@ -4,13 +4,16 @@
 //! thread alone, and no other thread wakes up for it.
 
 mod mix;
+mod parameter_types;
 mod rows;
 mod values;
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::iter::empty;
 use std::pin::pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Error, Result, ensure};
 use dyno_protocol::{Build, Hello, Job, MixWork, PROTOCOL, RowCollector, Secret, Server, Sink, Value};
@@ -19,9 +22,11 @@ use dyno_runner::{Answer, JobSql, NoStore};
 use dyno_runner_crates::postgres;
 use futures_util::StreamExt;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Config, NoTls, ToStatement};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Config, NoTls, RowStream, Statement};
 
 use mix::Statements;
+use parameter_types::ParameterTypes;
 use rows::Variant;
 use values::{Parameter, read};
 
@@ -46,6 +51,7 @@ struct Postgres {
     server: Server,
     config: Config,
     variant: Variant,
+    types: Arc<ParameterTypes>,
 }
 
 /// A connection, and the runtime that works for it.
@@ -53,6 +59,8 @@ pub struct Session {
     runtime: Runtime,
     client: tokio_postgres::Client,
     variant: Variant,
+    /// The types of parameters of statements that are not prepared.
+    types: Arc<ParameterTypes>,
 }
 
 impl Access for Postgres {
@@ -62,7 +70,7 @@ impl Access for Postgres {
         dyno_runner::expect(job, "postgres", &["tokio-postgres"])?;
         ensure!(job.build != Build::Bundled, "PostgreSQL is a server and has no bundled build");
         let variant = dyno_runner::variant(job, &Variant::ALL)?;
-        Ok(Postgres { server: server.clone(), config: config(server)?, variant })
+        Ok(Postgres { server: server.clone(), config: config(server)?, variant, types: Arc::default() })
     }
 
     fn connect(&self) -> Result<Session> {
@@ -80,7 +88,7 @@ impl Access for Postgres {
         })?;
         // The call that finds the connection ended reports the reason.
         runtime.spawn(async move { connection.await.ok() });
-        Ok(Session { runtime, client, variant: self.variant })
+        Ok(Session { runtime, client, variant: self.variant, types: self.types.clone() })
     }
 
     fn hello(&self, _: &Session) -> Hello {
@@ -107,40 +115,52 @@ fn config(server: &Server) -> Result<Config> {
     Ok(config)
 }
 
+/// Reads every value of every row. Returns how many rows the statement changed.
+async fn drain<S: Sink>(rows: RowStream, sink: &mut S) -> Result<u64> {
+    let mut rows = pin!(rows);
+    let mut fetched = false;
+    while let Some(row) = rows.next().await {
+        let row = row.map_err(said)?;
+        fetched = true;
+        for column in 0..row.len() {
+            read(&row, column, sink)?;
+        }
+        sink.end_row();
+    }
+    let changed = rows.rows_affected().unwrap_or(0);
+    Ok(if fetched { 0 } else { changed })
+}
+
 impl Session {
-    /// Executes a statement with values for its parameters, and reads every value of every row. Returns how many rows
-    /// it changed. A text is prepared, executed and closed; a statement that is prepared already is executed.
-    fn fetch<'p, T, S>(
+    /// Executes a prepared statement with values for its parameters.
+    fn fetch<'p, S: Sink>(
         &self,
-        statement: &T,
+        statement: &Statement,
         parameters: impl ExactSizeIterator<Item = Parameter<'p>>,
         sink: &mut S,
-    ) -> Result<u64>
-    where
-        T: ?Sized + ToStatement,
-        S: Sink,
-    {
+    ) -> Result<u64> {
         self.runtime.block_on(async {
-            let stream = self.client.query_raw(statement, parameters).await.map_err(said)?;
-            let mut stream = pin!(stream);
-            let mut fetched = false;
-            while let Some(row) = stream.next().await {
-                let row = row.map_err(said)?;
-                fetched = true;
-                for column in 0..row.len() {
-                    read(&row, column, sink)?;
-                }
-                sink.end_row();
-            }
-            let changed = stream.rows_affected().unwrap_or(0);
-            Ok(if fetched { 0 } else { changed })
+            drain(self.client.query_raw(statement, parameters).await.map_err(said)?, sink).await
+        })
+    }
+
+    /// Executes a text with values of these types for its parameters. The server parses and executes it in one round
+    /// trip; without the types the library would prepare it, execute it and close it.
+    fn text<'p, S: Sink>(
+        &self,
+        sql: &str,
+        parameters: impl Iterator<Item = (Parameter<'p>, Type)>,
+        sink: &mut S,
+    ) -> Result<u64> {
+        self.runtime.block_on(async {
+            drain(self.client.query_typed_raw(sql, parameters).await.map_err(said)?, sink).await
         })
     }
 }
 
 impl Client for Session {
     fn execute(&self, sql: &CStr, answer: &mut Answer) -> Result<u64> {
-        self.fetch(sql.to_str()?, [].into_iter(), answer)
+        self.text(sql.to_str()?, empty(), answer)
     }
 
     /// By the simple protocol, which prepares nothing.
@@ -152,7 +172,7 @@ impl Client for Session {
 impl JobSql for Session {
     fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
         let mut collector = RowCollector::default();
-        self.fetch(sql, [].into_iter(), &mut collector)?;
+        self.text(sql, empty(), &mut collector)?;
         Ok(collector.rows)
     }
 

@@ -1,4 +1,6 @@
-//! The model `mix`: statements of a client, prepared beforehand or for each execution.
+//! The model `mix`: statements of a client, prepared beforehand or sent as text with values apart.
+
+use std::sync::Arc;
 
 use anyhow::{Error, Result};
 use dyno_protocol::{MixValue, MixWork, Purpose, Sink};
@@ -7,6 +9,7 @@ use dyno_runner::quote;
 use dyno_runner::server::Client;
 use dyno_runner_crates::postgres;
 use tokio_postgres::Statement;
+use tokio_postgres::types::Type;
 
 use crate::values::Parameter;
 use crate::{Session, said};
@@ -21,8 +24,8 @@ pub struct Statements<'s> {
 enum MixedStatement {
     /// Prepared once.
     Prepared(Statement),
-    /// Prepared, executed and closed each time.
-    Simple(String),
+    /// Parsed at each execution, with the types of its parameters.
+    Simple(String, Arc<[Type]>),
 }
 
 impl<'s> Statements<'s> {
@@ -30,7 +33,8 @@ impl<'s> Statements<'s> {
     pub fn prepare(session: &'s Session, mix: &MixWork) -> Result<Statements<'s>> {
         let each = |one: dyno_runner::mix::Statement| {
             if one.is_simple {
-                return Ok((MixedStatement::Simple(one.sql), one.parameters));
+                let types = types(session, &one).map_err(|error| error.context(quote(&one.sql)))?;
+                return Ok((MixedStatement::Simple(one.sql, types), one.parameters));
             }
             let prepared = session.runtime.block_on(session.client.prepare(&one.sql));
             let prepared = prepared.map_err(|error| said(error).context(quote(&one.sql)))?;
@@ -41,6 +45,14 @@ impl<'s> Statements<'s> {
     }
 }
 
+/// The types of a statement's parameters, if it has any.
+fn types(session: &Session, statement: &dyno_runner::mix::Statement) -> Result<Arc<[Type]>> {
+    if statement.parameters.is_empty() {
+        return Ok(Arc::default());
+    }
+    session.types.of(session, &statement.sql)
+}
+
 impl Prepared for Statements<'_> {
     #[inline]
     fn run<S: Sink>(&mut self, statement: usize, values: &Values, sink: &mut S) -> Result<()> {
@@ -48,7 +60,9 @@ impl Prepared for Statements<'_> {
         let values = parameters.iter().map(|&source| Parameter(values.get(source)));
         match statement {
             MixedStatement::Prepared(statement) => self.session.fetch(statement, values, sink),
-            MixedStatement::Simple(sql) => self.session.fetch(sql.as_str(), values, sink),
+            MixedStatement::Simple(sql, types) => {
+                self.session.text(sql, values.zip(types.iter().cloned()), sink)
+            }
         }
         .map(drop)
     }

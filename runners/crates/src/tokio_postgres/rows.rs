@@ -8,7 +8,8 @@ use dyno_protocol::{FieldKind, RowCollector};
 use dyno_runner::mix::Value as Cell;
 use dyno_runner::server::{Client, Lines};
 use dyno_runner::{
-    Answer, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert, insert_text,
+    ANY_ROWS, Answer, Extent, Failure, Load, Rows, Scan, Visit, column_list, in_transactions, insert,
+    insert_text,
 };
 use dyno_runner_crates::texts;
 use futures_util::future::try_join_all;
@@ -112,7 +113,9 @@ impl Session {
 
     fn copy(&self, load: &Load) -> Result<u64, Failure> {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
-        in_transactions(self, load.into(), |rows| {
+        // `finish` does not wait for the end of a transaction; but the server commits before it sends what `finish` reads.
+        let extent = Extent { each: ANY_ROWS, ..load.into() };
+        in_transactions(self, extent, |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
             let copied = self.runtime.block_on(async {
                 let mut sink = pin!(self.client.copy_in::<_, Bytes>(&sql).await?);

@@ -61,47 +61,61 @@ func (c *Conn) InsertRows(load *runner.Load, parameter Parameter) (int, error) {
 // mostParameters is how many parameters one statement of any engine takes: SQLite's limit is the lowest.
 const mostParameters = 32_766
 
-// InsertMany inserts some rows, as many as parameters allow, by each execution of a prepared statement.
+// InsertMany inserts some rows, as many as parameters and transactions allow, by each execution of a prepared statement.
 // This is a timed section.
 func (c *Conn) InsertMany(load *runner.Load, parameter Parameter, rows int) (int, error) {
-	count := load.Rows.Len()
-	rows = max(min(rows, mostParameters/len(load.Columns), count), 1)
-	many, err := c.Prepare(Insert(load, rows, parameter))
+	columns := len(load.Columns)
+	rows = max(min(rows, mostParameters/columns, load.PerCommit, load.Rows.Len()), 1)
+	inserts := &inserts{conn: c, load: load, parameter: parameter, values: make([]any, rows*columns)}
+	many, err := inserts.prepare(rows)
 	if err != nil {
 		return 0, err
 	}
-	defer many.Close()
-	done := 0
-	err = runner.Transactions(count, load.PerCommit, func(from, to int) error {
-		return c.Transaction(func() (err error) {
-			whole := from + (to-from)/rows*rows
-			if err = insert(many, load, from, whole, rows); err == nil && whole < to {
-				err = c.insertRest(load, parameter, whole, to)
-			}
-			if err == nil {
-				done += to - from
-			}
-			return err
-		})
+	return load.InTransactions(rows, c.Transaction, func(from, to int) error {
+		return inserts.insert(many, rows, from, to)
 	})
-	return done, err
 }
 
-// insertRest inserts what is less than a statement of many rows, by one that is made for it.
-func (c *Conn) insertRest(load *runner.Load, parameter Parameter, from, to int) error {
-	rest, err := c.Prepare(Insert(load, to-from, parameter))
-	if err != nil {
+// inserts are the statements of a load, each prepared once. They stay prepared until the connection ends, so that giving them
+// back, for which lib/pq waits for the server, is within no clock.
+type inserts struct {
+	conn      *Conn
+	load      *runner.Load
+	parameter Parameter
+	// rest is the statement for what was left of the last transaction that many rows at a time do not divide, restRows how
+	// many it inserts.
+	rest     *sql.Stmt
+	restRows int
+	// values are those of an execution.
+	values []any
+}
+
+// prepare prepares the statement that inserts some rows.
+func (i *inserts) prepare(rows int) (*sql.Stmt, error) {
+	return i.conn.Prepare(Insert(i.load, rows, i.parameter))
+}
+
+// insert inserts what lies from one place to another by a statement of many rows, and what is left by one of fewer.
+func (i *inserts) insert(many *sql.Stmt, rows, from, to int) error {
+	left := (to - from) % rows
+	if err := i.execute(many, rows, from, to-left); err != nil || left == 0 {
 		return err
 	}
-	defer rest.Close()
-	return insert(rest, load, from, to, to-from)
+	if left != i.restRows {
+		rest, err := i.prepare(left)
+		if err != nil {
+			return err
+		}
+		i.rest, i.restRows = rest, left
+	}
+	return i.execute(i.rest, left, to-left, to)
 }
 
-// insert executes a statement of some rows until all are in. The cells are strings that share the memory
+// execute executes a statement of some rows until all are in. The cells are strings that share the memory
 // of the mapped file.
-func insert(statement *sql.Stmt, load *runner.Load, from, to, rows int) error {
-	columns := len(load.Columns)
-	values := make([]any, rows*columns)
+func (i *inserts) execute(statement *sql.Stmt, rows, from, to int) error {
+	load, columns := i.load, len(i.load.Columns)
+	values := i.values[:rows*columns]
 	return load.Turns.Parts(from, to, rows, func(from, to int) error {
 		for place := from; place < to; place += rows {
 			for row := range rows {

@@ -26,27 +26,22 @@ func (d *Database) insert(load *runner.Load) (int, error) {
 	}
 	defer statement.Close()
 	values := make([]any, len(load.Columns))
-	done := 0
-	err = runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
-		return d.conn.WithTx(func() error {
-			return load.Turns.Parts(from, to, 1, func(from, to int) error {
-				for place := from; place < to; place++ {
-					row := load.Rows.Get(place)
-					for i := range load.Columns {
-						width := load.Columns[i].Bytes
-						values[i] = driver.RawString(runner.String(row[:width]))
-						row = row[width:]
-					}
-					if err := statement.Exec(values...); err != nil {
-						return runner.At(place, err)
-					}
-					done++
+	return load.InTransactions(1, d.conn.WithTx, func(from, to int) error {
+		return load.Turns.Parts(from, to, 1, func(from, to int) error {
+			for place := from; place < to; place++ {
+				row := load.Rows.Get(place)
+				for i := range load.Columns {
+					width := load.Columns[i].Bytes
+					values[i] = driver.RawString(runner.String(row[:width]))
+					row = row[width:]
 				}
-				return nil
-			})
+				if err := statement.Exec(values...); err != nil {
+					return runner.At(place, err)
+				}
+			}
+			return nil
 		})
 	})
-	return done, err
 }
 
 func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {

@@ -33,34 +33,32 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 		done, err := d.InsertMany(load, dbsql.Question, manyRows)
 		return done, explain(err)
 	}
-	done := 0
-	err := runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
-		return d.Transaction(func() error {
-			err := d.loadData(load, from, to)
-			done += to - from
-			return err
-		})
-	})
+	done, err := d.loadData(load)
 	return done, explain(err)
 }
 
-// loadData is LOAD DATA LOCAL from memory. Because the server cannot stop a client that sends, it takes
-// what does not fit with a warning, also in strict mode. To ask for warnings would be another exchange within the
+// loadData is LOAD DATA LOCAL from memory, one for each transaction. Because the server cannot stop a client that sends, it
+// takes what does not fit with a warning, also in strict mode. To ask for warnings would be another exchange within the
 // clock, and this driver does not report how many the server's answer counts: the digest of the table, which is read
 // back after the clock, finds what was cut or changed.
-func (d *Database) loadData(load *runner.Load, from, to int) error {
-	mysql.RegisterReaderHandler(reader, func() io.Reader { return runner.NewLines(load, from, to) })
+func (d *Database) loadData(load *runner.Load) (int, error) {
+	text := fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET utf8mb4 (%s)", reader, load.Table,
+		dbsql.Names(load.Columns))
+	// rows are those of the transaction at work.
+	var rows io.Reader
+	mysql.RegisterReaderHandler(reader, func() io.Reader { return rows })
 	defer mysql.DeregisterReaderHandler(reader)
-	before := d.Changed()
-	err := d.Exec(fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET utf8mb4 (%s)", reader, load.Table,
-		dbsql.Names(load.Columns)))
-	if err != nil {
-		return err
-	}
-	if loaded := d.Changed() - before; loaded != to-from {
-		return fmt.Errorf("the server loaded %d rows of %d", loaded, to-from)
-	}
-	return nil
+	return load.InTransactions(runner.AnyRows, d.Transaction, func(from, to int) error {
+		rows = runner.NewLines(load, from, to)
+		before := d.Changed()
+		if err := d.Exec(text); err != nil {
+			return err
+		}
+		if loaded := d.Changed() - before; loaded != to-from {
+			return fmt.Errorf("the server loaded %d rows of %d", loaded, to-from)
+		}
+		return nil
+	})
 }
 
 func (d *Database) Scan(scan *runner.Scan, answer *runner.Answer) error {

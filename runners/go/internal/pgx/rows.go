@@ -20,8 +20,8 @@ const batchRows = 1000
 
 // InsertRows inserts each row by an execution of one prepared statement.
 func (s *session) InsertRows(load *runner.Load) (int, error) {
+	values := make([]any, len(load.Columns))
 	return s.inserts(load, func(statement string, from, to int) error {
-		values := make([]any, len(load.Columns))
 		return load.Turns.Parts(from, to, 1, func(from, to int) error {
 			for place := from; place < to; place++ {
 				load.Strings(load.Rows.Get(place), values)
@@ -46,9 +46,11 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 	for i, column := range load.Columns {
 		columns[i] = column.Name
 	}
-	return d.transactions(load, func(from, to int) error {
-		source := &source{load: load, next: from, end: to, values: make([]any, len(columns))}
-		copied, err := d.conn.CopyFrom(background, pgx.Identifier{load.Table}, columns, source)
+	table := pgx.Identifier{load.Table}
+	rows := &source{load: load, values: make([]any, len(columns))}
+	return d.transactions(load, runner.AnyRows, func(from, to int) error {
+		rows.next, rows.end = from, to
+		copied, err := d.conn.CopyFrom(background, table, columns, rows)
 		if err == nil && int(copied) != to-from {
 			err = fmt.Errorf("the server copied %d rows of %d", copied, to-from)
 		}
@@ -113,25 +115,26 @@ func (s *session) inserts(load *runner.Load, work func(statement string, from, t
 	if _, err := s.conn.Prepare(background, statement, dbsql.Insert(load, 1, parameter)); err != nil {
 		return 0, s.explain(err)
 	}
-	return s.transactions(load, func(from, to int) error { return work(statement, from, to) })
+	return s.transactions(load, 1, func(from, to int) error { return work(statement, from, to) })
 }
 
-// transactions does the work of each transaction between BEGIN and COMMIT. One that fails is left open:
-// the connection ends with the trial, and the server rolls it back.
-func (s *session) transactions(load *runner.Load, work func(from, to int) error) (int, error) {
-	done := 0
-	err := runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
-		if _, err := s.conn.Exec(background, "BEGIN"); err != nil {
-			return err
-		}
-		if err := work(from, to); err != nil {
-			return err
-		}
-		done += to - from
-		_, err := s.conn.Exec(background, "COMMIT")
-		return err
-	})
+// transactions does the work of each transaction. A statement loads up to each rows.
+func (s *session) transactions(load *runner.Load, each int, work func(from, to int) error) (int, error) {
+	done, err := load.InTransactions(each, s.transaction, work)
 	return done, s.explain(err)
+}
+
+// transaction does work between BEGIN and COMMIT. One that fails is left open: the connection ends with the trial, and the
+// server rolls it back.
+func (s *session) transaction(work func() error) error {
+	if _, err := s.conn.Exec(background, "BEGIN"); err != nil {
+		return err
+	}
+	if err := work(); err != nil {
+		return err
+	}
+	_, err := s.conn.Exec(background, "COMMIT")
+	return err
 }
 
 func (s *session) Scan(scan *runner.Scan, answer *runner.Answer) error {

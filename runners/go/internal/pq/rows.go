@@ -19,26 +19,27 @@ func (d *Database) BulkLoad(load *runner.Load) (int, error) {
 	if d.way == wayInsert {
 		return d.InsertRows(load)
 	}
-	done := 0
-	err := runner.Transactions(load.Rows.Len(), load.PerCommit, func(from, to int) error {
-		return d.conn.Transaction(func() error {
-			err := d.copyIn(load, from, to)
-			done += to - from
-			return err
-		})
-	})
+	done, err := d.copyRows(load)
 	return done, explain(err)
 }
 
+// copyRows copies the rows of each transaction in. The driver refuses COPY outside of one, so each is begun.
+func (d *Database) copyRows(load *runner.Load) (int, error) {
+	text := fmt.Sprintf("COPY %s (%s) FROM STDIN", load.Table, dbsql.Names(load.Columns))
+	values := make([]any, len(load.Columns))
+	return load.InTransactions(0, d.conn.Transaction, func(from, to int) error {
+		return d.copyIn(load, text, values, from, to)
+	})
+}
+
 // copyIn is the driver's way of COPY: a prepared statement, executed with the values of each row and at last
-// with none.
-func (d *Database) copyIn(load *runner.Load, from, to int) error {
-	statement, err := d.conn.Prepare(fmt.Sprintf("COPY %s (%s) FROM STDIN", load.Table, dbsql.Names(load.Columns)))
+// with none, which ends it.
+func (d *Database) copyIn(load *runner.Load, text string, values []any, from, to int) error {
+	statement, err := d.conn.Prepare(text)
 	if err != nil {
 		return err
 	}
 	defer statement.Close()
-	values := make([]any, len(load.Columns))
 	for place := from; place < to; place++ {
 		load.Strings(load.Rows.Get(place), values)
 		// An error may be that of an earlier row: the driver does not wait for the server.

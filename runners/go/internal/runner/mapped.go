@@ -70,6 +70,9 @@ type Cells struct {
 	width int
 }
 
+// CellsOf is cells of one width that lie one after another in memory.
+func CellsOf(bytes []byte, width int) Cells { return Cells{bytes, width} }
+
 // mapCells maps a file that must hold count cells of width bytes.
 func mapCells(path string, count, width int) (Cells, mapping, error) {
 	mapped, err := mapFile(path, "input")
@@ -81,7 +84,7 @@ func mapCells(path string, count, width int) (Cells, mapping, error) {
 			"or of another shape", path, len(mapped), count, width)
 	}
 	mapped.touch()
-	return Cells{mapped, width}, mapped, nil
+	return CellsOf(mapped, width), mapped, nil
 }
 
 // Len is how many cells there are.

@@ -1,6 +1,10 @@
 package runner
 
-import "dyno/runners/go/internal/protocol"
+import (
+	"math"
+
+	"dyno/runners/go/internal/protocol"
+)
 
 // Load is rows to load.
 type Load struct {
@@ -34,12 +38,28 @@ func (l *Load) Strings(row []byte, values []any) {
 	}
 }
 
-// Transactions calls work for each transaction of a load of count operations: from one place to another.
-func Transactions(count, perCommit int, work func(from, to int) error) error {
-	for from := 0; from < count; from += perCommit {
-		if err := work(from, min(from+perCommit, count)); err != nil {
-			return err
+// AnyRows is how many rows a statement loads that takes all there are.
+const AnyRows = math.MaxInt
+
+// InTransactions does the work of each transaction of a load, from one place to another, within transaction, which begins and
+// commits. A statement loads up to each rows: where these are a whole transaction, it commits on its own, because BEGIN and
+// COMMIT would cost an exchange with a server each. It returns how many rows were loaded.
+func (l *Load) InTransactions(each int, transaction func(work func() error) error, work func(from, to int) error) (int, error) {
+	count := l.Rows.Len()
+	isSingle := min(l.PerCommit, count) <= each
+	done := 0
+	for from := 0; from < count; from += l.PerCommit {
+		to := min(from+l.PerCommit, count)
+		var err error
+		if isSingle {
+			err = work(from, to)
+		} else {
+			err = transaction(func() error { return work(from, to) })
 		}
+		if err != nil {
+			return done, err
+		}
+		done += to - from
 	}
-	return nil
+	return done, nil
 }

@@ -70,7 +70,8 @@ export default class DuckDb extends Sql {
 
   bulkLoad(load) {
     const append = (start, stop) => this.#append(load, start, stop);
-    return this.variant === "insert" ? this.insertRows(load) : this.inBlocks(load, Infinity, append);
+    // Outside of a transaction an appender commits whenever it is full.
+    return this.variant === "insert" ? this.insertRows(load) : this.inBlocks(load, Infinity, append, 1);
   }
 
   async #append({ table, file }, start, stop) {

@@ -49,7 +49,7 @@ export class Session {
   }
   /** The codes of an error, as a suite names errors. */
   codes(error) {
-    return [this.driver.code(error)];
+    return this.driver.codes(error);
   }
   words(error) {
     return this.driver.words(error);

@@ -48,6 +48,10 @@ export class Sql {
   code() {
     return "";
   }
+  /** All codes by which a job may name an error. */
+  codes(error) {
+    return [this.code(error)];
+  }
   words(error) {
     return oneLine(error.message);
   }
@@ -111,15 +115,20 @@ export class Sql {
   /** Timed. */
   async insertRows(load) {
     const { file } = load;
+    const begins = load.begins();
     const insert = file.feeding(await this.inserter(this.insertText(load)));
     let place = load.start;
     try {
-      for (const [start, stop] of load.transactions()) {
-        await this.run(this.connection, "BEGIN");
+      for (const [start, stop] of load.ranges()) {
+        if (begins) {
+          await this.run(this.connection, "BEGIN");
+        }
         for (place = start; place < stop; place++) {
           await insert(place);
         }
-        await this.run(this.connection, "COMMIT");
+        if (begins) {
+          await this.run(this.connection, "COMMIT");
+        }
       }
     } catch (error) {
       throw this.failure(error, place);
@@ -131,16 +140,22 @@ export class Sql {
     return this.insertRows(load);
   }
 
-  /** Calls `work` with the ends of each transaction's part of at most `most` rows. */
-  async inBlocks(load, most, work) {
+  /** Calls `work` with the ends of each transaction's part of at most `most` rows, which it loads by statements of up to
+   *  `each` rows. */
+  async inBlocks(load, most, work, each = most) {
+    const begins = load.begins(each);
     let first = load.start;
     try {
       for (const [start, stop] of load.transactions()) {
-        await this.run(this.connection, "BEGIN");
+        if (begins) {
+          await this.run(this.connection, "BEGIN");
+        }
         for (first = start; first < stop; first += most) {
           await work(first, Math.min(first + most, stop));
         }
-        await this.run(this.connection, "COMMIT");
+        if (begins) {
+          await this.run(this.connection, "COMMIT");
+        }
       }
     } catch (error) {
       throw this.failure(error);
@@ -242,15 +257,20 @@ export class SyncSql extends Sql {
 
   insertRows(load) {
     const { file } = load;
+    const begins = load.begins();
     let place = load.start;
     try {
       const insert = file.feeding(this.inserter(this.insertText(load)));
-      for (const [start, stop] of load.transactions()) {
-        this.run(this.connection, "BEGIN");
+      for (const [start, stop] of load.ranges()) {
+        if (begins) {
+          this.run(this.connection, "BEGIN");
+        }
         for (place = start; place < stop; place++) {
           insert(place);
         }
-        this.run(this.connection, "COMMIT");
+        if (begins) {
+          this.run(this.connection, "COMMIT");
+        }
       }
     } catch (error) {
       throw this.failure(error, place);

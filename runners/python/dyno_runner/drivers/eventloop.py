@@ -5,13 +5,14 @@ call that has to wait hands what it waits for to the task, and the task goes on 
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-# The loop's own timers end to the millisecond, and up to that much too late.
-EARLY = 1_200_000
+from .alarm import Alarm
+
 # More than the loop allocates for what it receives, in bytes.
 LARGE = 1 << 20
 
@@ -33,6 +34,7 @@ class EventLoop:
         # The loop allocates 256 KiB for each answer. glibc maps and unmaps pages for each, which doubles the cost of a
         # row, until a program has once freed a larger block, as one that runs for long does.
         bytes(LARGE)
+        self._alarm = Alarm(self._loop)
 
     def wait_for(self, awaitable: Awaitable[Any]) -> Any:
         """Waits, within a call that the loop makes or outside of it."""
@@ -49,11 +51,15 @@ class EventLoop:
         self._loop.run_until_complete(all_of_them())
 
     def sleep(self, seconds: float) -> None:
-        """Lets a client sleep, and others work meanwhile."""
-        waits()(asyncio.sleep(seconds))
+        """Lets a client sleep, and others work meanwhile; 0: for one turn of the loop."""
+        if seconds > 0:
+            waits()(self._alarm.until(time.monotonic_ns() + round(seconds * 1e9)))
+        else:
+            waits()(asyncio.sleep(0))
 
     def close(self) -> None:
         """Closes the loop."""
+        self._alarm.close()
         self._loop.close()
 
 

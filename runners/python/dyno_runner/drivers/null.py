@@ -35,7 +35,7 @@ class Null(Driver):
         return []
 
     def insert_rows(self, load: Load) -> None:
-        for transaction in load.transactions():
+        for transaction in load.ranges():
             for start, stop in load.turns.parts(*transaction):
                 for place, _ in enumerate(load.file.tuples(start, stop), start):
                     pass

@@ -1,6 +1,6 @@
 """Shared by the drivers of engines with SQL: everything but the calls of the client library."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,7 +70,7 @@ class Sql(Driver):
         insert = self._insert_row
         place = load.start
         try:
-            for transaction in self._transactions(load):
+            for transaction in self._between(load.ranges(), load.begins()):
                 for start, stop in load.turns.parts(*transaction):
                     for place, row in enumerate(load.file.tuples(start, stop), start):
                         insert(sql, row)
@@ -96,13 +96,20 @@ class Sql(Driver):
     def changes(self) -> int:
         return self._changes
 
-    def _transactions(self, load: Load) -> Iterator[tuple[int, int]]:
-        """The ranges of rows that make a transaction each; the transaction begins before and commits after.
-        If something is raised, the transaction stays open: the trial ends with it."""
-        for start, stop in load.transactions():
-            self._begin()
+    def _transactions(self, load: Load, each: int = 1) -> Iterator[tuple[int, int]]:
+        """The ranges of rows that make a transaction each, which begins before and commits after, unless it is a
+        single statement of up to `each` rows."""
+        return self._between(load.transactions(), load.begins(each))
+
+    def _between(self, ranges: Iterable[tuple[int, int]], begins: bool) -> Iterator[tuple[int, int]]:
+        """Ranges of rows, each between BEGIN and COMMIT if `begins`. If something is raised, the transaction stays
+        open: the trial ends with it."""
+        for start, stop in ranges:
+            if begins:
+                self._begin()
             yield start, stop
-            self._commit()
+            if begins:
+                self._commit()
 
     def _insert(self, load: Load) -> str:
         """The INSERT of one row with parameters."""

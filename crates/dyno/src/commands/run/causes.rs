@@ -7,13 +7,12 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use dyno_engine::{Contender, Home, ServerUrl};
 use dyno_lab::machine::{available_memory, is_in_memory, storage};
 use dyno_lab::placement;
-use dyno_lab::scratch::default_parent;
+use dyno_lab::scratch::{MEMORY, default_parent};
 use dyno_record::{Experiment, Neutralised, Run, Suspect, UntriedSuspect};
 use dyno_show::report::{self, PageSource};
 use dyno_suite::Cpus;
 use dyno_verdict::{JointVerdict, Verdict, judge};
 
-use super::experiment::MEMORY;
 use super::outputs::inputs_of;
 use super::request::{RunRequest, again};
 use super::{Outputs, perform};

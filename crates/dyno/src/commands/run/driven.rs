@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use dyno_engine::Contender;
 use dyno_launch::agents::{AgentHello, AgentPool, Launcher};
+use dyno_plan::{divided_mixes, select};
 use dyno_protocol::Server;
 use dyno_record::AgentRecord;
 use dyno_suite::Model;
@@ -25,21 +26,7 @@ const ELF: [u8; 4] = *b"\x7fELF";
 pub fn prepare(request: &mut RunRequest, place: &PlaceArgs) -> Result<Option<AgentPool>> {
     let (Some(on), Some(hosts)) = (&place.on, &place.hosts) else { return Ok(None) };
     let launcher = Launcher::parse(on, hosts, place.agent.as_deref().unwrap_or("dyno"))?;
-    ensure!(
-        request.suite.tests.iter().any(|test| test.model == Model::Mix),
-        "--on divides the clients of mixes among machines, and {} has no mix: take a suite with clients, such as bank, \
-         or leave --on out",
-        request.suite.name
-    );
-    for test in request.suite.tests.iter().filter(|test| test.model == Model::Mix) {
-        let clients = request.suite.mix(test, &request.parameters)?.clients as usize;
-        ensure!(
-            clients >= launcher.agents(),
-            "test {}: {clients} clients cannot be divided among {} agents: ask for more (--clients), or name fewer hosts",
-            test.id,
-            launcher.agents()
-        );
-    }
+    check_mixes(request, launcher.agents())?;
     ensure!(
         !request.schedule.counts,
         "--counts counts on this machine what runners do, and --on starts them on others: leave one out"
@@ -80,6 +67,31 @@ pub fn start(site: &Site) -> Result<Vec<AgentRecord>> {
         AgentRecord { host: host.clone(), machine: hello.machine.clone(), same_machine_as }
     };
     Ok(agents.iter().enumerate().map(record).collect())
+}
+
+/// A test that runs must have clients to divide, and each that has them enough for all agents.
+fn check_mixes(request: &RunRequest, agents: usize) -> Result<()> {
+    let RunRequest { suite, parameters, only, .. } = request;
+    ensure!(
+        suite.tests.iter().any(|test| test.model == Model::Mix),
+        "--on divides the clients of mixes among machines, and {} has no mix: take a suite with clients, such as bank, \
+         or leave --on out",
+        suite.name
+    );
+    let divided = divided_mixes(suite, parameters, &select(suite, only.as_deref())?)?;
+    ensure!(
+        !divided.is_empty(),
+        "--on divides the clients of mixes among machines, and no test of {} that is to run has clients to divide: choose \
+         another (--only), or leave --on out",
+        suite.name
+    );
+    if let Some((test, clients)) = divided.iter().find(|(_, clients)| (*clients as usize) < agents) {
+        bail!(
+            "test {test}: {clients} clients cannot be divided among {agents} agents: ask for more (--clients), or name \
+             fewer hosts"
+        );
+    }
+    Ok(())
 }
 
 /// A contender must be reached by the network, and its runner must be one file that can be sent.

@@ -1,10 +1,8 @@
 //! The further contenders of a run of `dyno causes`: each of the pair, with each suspect neutralised.
 
 use dyno_engine::Contender;
+use dyno_lab::scratch::MEMORY;
 use dyno_record::{Experiment, Neutralised};
-
-/// A file system in memory that every Linux has.
-pub const MEMORY: &str = "/dev/shm";
 
 /// The experiment of an earlier run for a run here: a file may come from a stranger, so it names no folder.
 pub fn again(mut experiment: Experiment) -> Experiment {

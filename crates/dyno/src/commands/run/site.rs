@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use dyno_lab::machine::{self, allowed_cpus};
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
-use dyno_lab::server::sweep_segments;
 use dyno_lab::trial::TrialOptions;
 use dyno_launch::Interrupts;
 use dyno_launch::agents::AgentPool;
@@ -43,8 +42,6 @@ impl Site {
         let interrupts = Interrupts::listen()?;
         let parent = place.dir.clone().unwrap_or_else(scratch::default_parent);
         let scratch = Scratch::create(&parent)?;
-        dyno_launch::sweep_memory_caps();
-        sweep_segments();
         let storage =
             machine::storage(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
         let options = TrialOptions {

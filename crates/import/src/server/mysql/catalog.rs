@@ -1,13 +1,15 @@
 //! Tables as the server describes them: their columns, and what hangs on them.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dyno_client::Sql;
 use dyno_client::mysql::Connection;
 use dyno_protocol::Value;
 
 use super::super::types::Spelling;
+use super::statements::quoted;
 use crate::error::Input;
 use crate::table::Column;
+use crate::value::Kind;
 
 /// The names of types on these servers.
 pub const SPELLING: Spelling =
@@ -46,6 +48,20 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
     Ok(Some(rows.into_iter().map(column).collect()))
 }
 
+/// The kind of values that a column of a type takes which the user names and dyno does not know: the server makes such a
+/// column in a table of its own that only this session sees, and says what type it has.
+///
+/// # Errors
+/// The server makes no such column, or no such table.
+pub fn declared(connection: &Connection, table: &str, declared: &str) -> Result<Kind> {
+    let table = quoted(table);
+    connection.rows(&format!("CREATE TEMPORARY TABLE {table} (v {declared}) DEFAULT CHARSET=utf8mb4"))?;
+    let columns = connection.rows(&format!("SHOW COLUMNS FROM {table}"));
+    connection.rows(&format!("DROP TEMPORARY TABLE {table}"))?;
+    let column = columns?.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
+    Ok(SPELLING.kind(&column.context("the server does not say which type it has")?))
+}
+
 /// The foreign keys of other tables that refer to one, in words.
 pub fn referring(connection: &Connection, table: &str) -> Result<Vec<String>> {
     let name = table.replace('\\', "\\\\").replace('\'', "''");
@@ -80,6 +96,11 @@ pub fn losses(connection: &Connection, table: &str) -> Result<Vec<String>> {
         of_columns("what the server computes of", "extra <> ''"),
     ))?;
     Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
+}
+
+/// A text as a literal of these servers' SQL.
+pub fn literal(text: &str) -> String {
+    crate::target::literal(&text.replace('\\', "\\\\"))
 }
 
 /// A value as text.

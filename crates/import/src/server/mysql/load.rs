@@ -7,14 +7,13 @@ use dyno_client::Sql;
 use dyno_client::mysql::{NO_LOCAL, ServerError, load_data};
 
 use super::MySql;
-use super::catalog::text;
 use super::statements::{Statements, held, quoted};
 use crate::batch::Batch;
-use crate::error::{BadInput, Input, Interrupted, Lost, Refused, shown};
+use crate::error::{BadInput, Input, Interrupted, Lost, shown};
 use crate::pipeline::Rows;
 use crate::safety::{Reached, Safety};
 use crate::server::common::{write, written};
-use crate::server::sent::{Sent, number_behind};
+use crate::server::sent::Sent;
 use crate::table::Table;
 use crate::target::Existing;
 
@@ -76,7 +75,8 @@ impl MySql {
             self.check_same(&table.name)?;
             held.input()?;
         }
-        self.copy(&statements.load, &table.name, rows)?;
+        let is_filled = existing == Existing::Append && table.merge.is_none();
+        self.copy(&statements.load, &table.name, is_filled, rows)?;
         check()?;
         for sql in &statements.after {
             rows.watch().doing("making indexes");
@@ -98,8 +98,9 @@ impl MySql {
         (reached, notes)
     }
 
-    fn copy(&self, sql: &str, table: &str, rows: &mut Rows) -> Result<()> {
-        let (mut room, mut given, mut sent) = (Vec::new(), 0, Sent::default());
+    /// Has the server take the rows for a table, or for one of a passing name unless the table itself `is_filled`.
+    fn copy(&self, sql: &str, table: &str, is_filled: bool, rows: &mut Rows) -> Result<()> {
+        let (mut room, mut given, mut sent) = (Vec::new(), 0, Sent::new(rows.memory, 1));
         let mut held: Option<Batch> = None;
         let fill = |buffer: &mut [u8]| {
             if held.is_none() {
@@ -119,52 +120,10 @@ impl MySql {
             Ok(count)
         };
         let loaded = load_data::load(&self.connection, &CString::new(sql)?, fill).map_err(explain)?;
-        let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
-        let reported: Vec<String> =
-            warnings.into_iter().filter_map(|row| row.into_iter().nth(2)).map(text).collect();
-        if !reported.is_empty() {
-            // The table's own name and not the one that it has until it is whole; and the column without either.
-            let reported: Vec<String> = reported.iter().map(|text| self.plain(text, table)).collect();
-            let numbered = reported.iter().find_map(|text| number_behind(text, " at row "));
-            let refused = match numbered {
-                Some(refused) => Some(refused),
-                None => self.first_row().map(|row| (row, reported[0].clone())),
-            };
-            if let Some(((line, record), reason)) =
-                refused.and_then(|(row, reason)| Some((sent.row(row)?, reason)))
-            {
-                return Err(Refused { line, record, reason }.into());
-            }
-            let error = anyhow::anyhow!(
-                "the server would change or leave out values, so nothing was loaded: {}",
-                reported.join("; ")
-            );
-            return Err(error).input();
-        }
+        self.check_warnings(&sent, table, is_filled)?;
         let given = rows.loaded();
         ensure!(loaded == given, "the server took {loaded} of {given} rows, so nothing was loaded");
         Ok(())
-    }
-
-    /// The row of the first warning, from 1, which the message of a violated key or check does not hold. None where the
-    /// server does not know.
-    fn first_row(&self) -> Option<u64> {
-        self.connection.rows("GET DIAGNOSTICS CONDITION 1 @dyno_row = ROW_NUMBER").ok()?;
-        self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
-    }
-
-    /// A message of the server without the name that the table has until it is whole.
-    fn plain(&self, message: &str, table: &str) -> String {
-        let before = format!("`{}`.", self.staged);
-        let message = match message.split_once(&before) {
-            // for column `database`.`dyno_import_…`.`day`
-            Some((start, rest)) => {
-                let start = start.rfind(" `").map_or(start, |database| &start[..=database]);
-                format!("{start}{rest}")
-            }
-            None => message.to_owned(),
-        };
-        message.replace(&self.staged, table)
     }
 
     /// Leaves everything as it was.
@@ -172,22 +131,6 @@ impl MySql {
         // Without a connection a staged table stays behind; its name says whose it is.
         let _ = self.connection.rows("ROLLBACK");
         let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
-    }
-
-    /// The failures that a commit survives by the settings in force.
-    fn reached(&self, existing: Existing) -> Result<Reached> {
-        let flush = self.connection.value("SELECT @@innodb_flush_log_at_trx_commit")?.unwrap_or_default();
-        let safety = match flush.as_str() {
-            "1" | "3" => Safety::PowerLoss,
-            "2" => Safety::ProcessCrash,
-            _ => Safety::None,
-        };
-        let by = format!("innodb_flush_log_at_trx_commit={flush}");
-        Ok(match self.sync_frm.filter(|_| existing != Existing::Append) {
-            Some(true) => Reached { safety, by: by + ", sync_frm=ON" },
-            Some(false) => Reached { safety: safety.min(Safety::ProcessCrash), by: by + ", sync_frm=OFF" },
-            None => Reached { safety, by },
-        })
     }
 }
 

@@ -6,9 +6,12 @@
 mod catalog;
 mod clean;
 mod load;
+mod reached;
 mod replace;
 mod session;
+mod settings;
 mod statements;
+mod warnings;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +27,7 @@ use crate::error::Input;
 use crate::pipeline::{ImportObserver, Rows};
 use crate::safety::Reached;
 use crate::table::{Column, Table};
-use crate::target::{Existing, Program, Target, check_same, literal, said_losses};
+use crate::target::{Existing, Program, Target, check_same, said_losses};
 use crate::value::Kind;
 use catalog::{SPELLING, text};
 use session::ImportSession;
@@ -36,21 +39,11 @@ const KEY: (&str, u32) = ("VARCHAR(255)", 255);
 /// Characters of a name that these servers take.
 const LONGEST_NAME: usize = 64;
 
-/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is a number like others where the
-/// server would count on.
-const MODE: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'";
-/// The warnings of a statement that a session keeps, at least: the load is judged by them, and a server may be set to keep
-/// none.
-const WARNINGS: u64 = 64;
-
-/// A server may be set to check neither.
-const CHECKS: &str = "SET SESSION foreign_key_checks = 1, unique_checks = 1";
+/// The most columns of a table of InnoDB (<https://dev.mysql.com/doc/refman/8.4/en/innodb-limits.html>).
+const MOST_COLUMNS: usize = 1017;
 
 /// The databases of system tables.
 const SYSTEM: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
-
-/// NULL in a TIMESTAMP is NULL, or an error, and not the time of the import. Not every server lets a session say so.
-const NO_CURRENT_TIME: &str = "SET SESSION explicit_defaults_for_timestamp = 1";
 
 /// A database of a MariaDB or MySQL server.
 pub struct MySql {
@@ -82,10 +75,7 @@ impl MySql {
         let database =
             server.database.as_deref().context("the URL names no database: …@host/database").input()?;
         connection.rows(&format!("USE {}", quoted(database))).input()?;
-        connection.rows(MODE)?;
-        keep_warnings(&connection)?;
-        connection.rows(CHECKS)?;
-        let _ = connection.rows(NO_CURRENT_TIME);
+        settings::set(&connection)?;
         let sync_frm = connection.rows("SHOW VARIABLES LIKE 'sync_frm'")?;
         let sync_frm = sync_frm.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
         let sync_frm = sync_frm.map(|value| value == "ON");
@@ -154,19 +144,6 @@ impl MySql {
     }
 }
 
-/// Has the session keep warnings. MySQL 9.7 lets users set this only with the privilege SESSION_VARIABLES_ADMIN, so it stays
-/// as it is where it suffices.
-fn keep_warnings(connection: &Connection) -> Result<()> {
-    let kept = connection.value("SELECT @@SESSION.max_error_count")?;
-    if kept.and_then(|kept| kept.parse().ok()).is_none_or(|kept: u64| kept < WARNINGS) {
-        let set = connection.rows(&format!("SET SESSION max_error_count = {WARNINGS}"));
-        set.with_context(|| {
-            format!("the server is set to keep fewer than {WARNINGS} warnings, by which dyno judges a load")
-        })?;
-    }
-    Ok(())
-}
-
 impl Target for MySql {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
         self.check_database(table).input()?;
@@ -175,7 +152,17 @@ impl Target for MySql {
     }
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
-        SPELLING.column(name, declared)
+        let mut column = SPELLING.column(name, declared)?;
+        if column.kind == Kind::AsIs {
+            let kind = catalog::declared(&self.connection, &self.staged, &column.declared);
+            column.kind = kind.with_context(|| {
+                format!(
+                    "the server makes no column '{name}' of the type {declared} in a temporary table, which shows dyno what it \
+                     keeps"
+                )
+            })?;
+        }
+        Ok(column)
     }
 
     fn declare(&self, table: &mut Table) {
@@ -194,6 +181,10 @@ impl Target for MySql {
                 }
             }
         }
+    }
+
+    fn most_columns(&self) -> usize {
+        MOST_COLUMNS
     }
 
     fn check(&self, table: &Table, existing: Existing) -> Result<()> {
@@ -248,7 +239,7 @@ impl Target for MySql {
     }
 
     fn literal(&self) -> fn(&str) -> String {
-        |text| literal(&text.replace('\\', "\\\\"))
+        catalog::literal
     }
 
     fn context(&self, table: &Table, existing: Existing) -> minijinja::Value {
@@ -256,7 +247,7 @@ impl Target for MySql {
         let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
         let into = if existing == Existing::Append { &table.name } else { &self.staged };
         minijinja::context! {
-            mode => MODE,
+            mode => settings::MODE,
             before,
             into => quoted(into),
             quoted_columns => columns,

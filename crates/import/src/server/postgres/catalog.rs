@@ -1,4 +1,4 @@
-//! Tables as the server describes them: their columns, and what hangs on them.
+//! Tables as the server describes them: their columns, the types of these, and whether its log holds their rows.
 
 use anyhow::{Result, anyhow};
 use dyno_client::Sql;
@@ -64,11 +64,26 @@ pub fn existing(connection: &Connection, place: &Place) -> Result<Option<Vec<Col
     rows.into_iter().map(column).collect::<Result<_>>().map(Some)
 }
 
-/// The kind of values that a type takes which the user names; none where the server knows no such type.
-pub fn named(connection: &Connection, declared: &str) -> Result<Option<Kind>> {
-    let declared = declared.replace('\'', "''");
-    let oid = connection.value(&format!("SELECT to_regtype('{declared}')::oid::text"))?;
-    oid.map(|oid| kind(connection, &oid, "-1")).transpose()
+/// The kind of values that a column of a type takes which the user names. Of such a type there may be many spellings, with
+/// numbers in parentheses and more words behind them, so the server makes a column of it, and takes that back.
+///
+/// # Errors
+/// The server makes no such column.
+pub fn declared(connection: &Connection, table: &str, declared: &str) -> Result<Kind> {
+    let made = || -> Result<Kind> {
+        connection.rows(&format!("CREATE TABLE {table} (v {declared})"))?;
+        let name = table.replace('\'', "''");
+        let rows = connection.rows(&format!(
+            "SELECT atttypid::text, atttypmod::text FROM pg_attribute \
+             WHERE attrelid = '{name}'::regclass AND attnum = 1"
+        ))?;
+        let [oid, modifier] = texts_of(rows.into_iter().next().unwrap_or_default());
+        kind(connection, &oid, &modifier)
+    };
+    connection.rows("BEGIN")?;
+    let kind = made();
+    connection.rows("ROLLBACK")?;
+    kind
 }
 
 /// The kind of values that a type takes: that of a domain, an array or a range is that of what it is made of.
@@ -108,36 +123,16 @@ fn texts_of<const COUNT: usize>(row: Vec<Value>) -> [String; COUNT] {
     })
 }
 
-/// Lists the parts of a table that one in its place would not have.
-pub fn losses(connection: &Connection, place: &Place) -> Result<Vec<String>> {
-    let table = format!("'{}'::regclass", place.quoted().replace('\'', "''"));
-    let of_columns = |what: &str, condition: &str| {
-        format!(
-            "UNION ALL SELECT '{what} ' || string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute a \
-             WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND {condition} HAVING count(*) > 0 "
-        )
-    };
-    texts(
-        connection,
-        &format!(
-            "SELECT 'index ' || indexrelid::regclass FROM pg_index WHERE indrelid = {table} \
-         UNION ALL SELECT 'constraint ' || conname FROM pg_constraint WHERE conrelid = {table} \
-         AND contype NOT IN ('p', 'u', 'n') \
-         UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE tgrelid = {table} AND NOT tgisinternal \
-         UNION ALL SELECT 'policy ' || polname FROM pg_policy WHERE polrelid = {table} \
-         UNION ALL SELECT 'comments' WHERE EXISTS (SELECT FROM pg_description \
-         WHERE objoid = {table} AND classoid = 'pg_class'::regclass) \
-         UNION ALL SELECT 'privileges of ' || string_agg(DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' \
-         ELSE grantee::regrole::text END, ' and ') FROM pg_class, aclexplode(relacl) \
-         WHERE oid = {table} AND grantee <> relowner HAVING count(*) > 0 {}{}",
-            of_columns(
-                "NOT NULL of",
-                "attnotnull AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid \
-         AND indisprimary AND attnum = ANY (indkey))"
-            ),
-            of_columns("the default of", "(atthasdef OR coalesce(to_jsonb(a) ->> 'attidentity', '') <> '')"),
-        ),
-    )
+/// A table, or a part of it, whose rows the server's log does not hold: the server empties one that is not logged after a
+/// crash, and what becomes of the rows of one on another server is not known.
+pub fn unlogged(connection: &Connection, place: &Place) -> Result<Option<String>> {
+    let name = place.quoted().replace('\'', "''");
+    connection.value(&format!(
+        "WITH RECURSIVE parts (id) AS (SELECT '{name}'::regclass::oid \
+         UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = id) \
+         SELECT relname::text FROM pg_class JOIN parts ON oid = id WHERE relpersistence <> 'p' OR relkind = 'f' \
+         ORDER BY 1 LIMIT 1"
+    ))
 }
 
 /// The first column of a query's rows.

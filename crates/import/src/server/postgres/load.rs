@@ -8,7 +8,9 @@ use dyno_client::Sql;
 use dyno_client::postgres::{Connection, Copy, ServerError};
 
 use super::super::common::{write, written};
-use super::super::sent::{Sent, number_behind};
+use super::super::sent::Sent;
+use super::losses::losses;
+use super::refusal::{is_of_a_row, refused_row};
 use super::statements::{Statements, UNHURRIED};
 use super::{Postgres, catalog};
 use crate::error::{BadInput, Input, Interrupted, Lost, Refused, shown};
@@ -31,7 +33,7 @@ impl Postgres {
             if statements.hold.as_ref() == Some(sql) { self.check_same() } else { Ok(()) }
         };
         statements.before.iter().try_for_each(executed)?;
-        let taken = self.copy(&statements.copy, others, rows)?;
+        let taken = self.copy(statements, others, rows)?;
         let left_out = rows.leave_out(rows.loaded().saturating_sub(taken));
         check()?;
         for sql in &statements.after {
@@ -57,11 +59,12 @@ impl Postgres {
     }
 
     /// Deals the rows out, a batch to each connection in turn, and returns how many came to the table.
-    fn copy(&self, sql: &str, others: &[Connection], rows: &mut Rows) -> Result<u64> {
-        let sql = CString::new(sql)?;
+    fn copy(&self, statements: &Statements, others: &[Connection], rows: &mut Rows) -> Result<u64> {
+        let sql = CString::new(statements.copy.as_str())?;
+        let into = if statements.is_staged { &self.staged } else { &self.place.table };
         let connections = iter::once(&self.connection).chain(others);
         let copies: Vec<Copy> = connections.map(|each| Copy::begin(each, &sql)).collect::<Result<_>>()?;
-        let mut sent: Vec<Sent> = copies.iter().map(|_| Sent::default()).collect();
+        let mut sent: Vec<Sent> = copies.iter().map(|_| Sent::new(rows.memory, copies.len())).collect();
         let mut room = Vec::new();
         for place in (0..copies.len()).cycle() {
             let Some(batch) = rows.batch()? else { break };
@@ -69,27 +72,29 @@ impl Postgres {
             write(&batch, &mut room);
             let put = copies[place].put(written(&batch, &room));
             rows.recycle(batch);
-            put.map_err(|error| self.refusal(error, &sent[place]))?;
+            put.map_err(|error| self.refusal(error, &sent[place], into))?;
         }
         let ended = copies.into_iter().zip(&sent);
-        ended.map(|(copy, sent)| copy.finish().map_err(|error| self.refusal(error, sent))).sum()
+        ended.map(|(copy, sent)| copy.finish().map_err(|error| self.refusal(error, sent, into))).sum()
     }
 
-    /// The server's message on rows that it was sent, with the line of the file in place of the server's own line
-    /// number.
-    fn refusal(&self, error: Error, sent: &Sent) -> Error {
+    /// The server's message on rows that it was sent by a COPY into a table, with the line of the file in place of the
+    /// server's own line number.
+    fn refusal(&self, error: Error, sent: &Sent, into: &str) -> Error {
         let Some(server) = error.downcast_ref::<ServerError>() else { return error };
-        let of_copy = |(number, rest): (u64, String)| {
-            let (reason, context) = rest.rsplit_once(" (COPY ")?;
-            let field = context.split_once(", column ").map(|(_, field)| field.trim_end_matches(')'));
-            let field = field.map_or(String::new(), |field| format!(", column {field}"));
-            let (line, record) = sent.row(number)?;
-            Some(Refused { line, record, reason: format!("{}{field}", reason.trim_end_matches('.')) })
-        };
-        match number_behind(&server.message, ", line ").and_then(of_copy) {
-            Some(refused) => refused.into(),
+        if !is_of_a_row(&server.code) {
+            return error.context("the server cannot take the rows; nothing was loaded");
+        }
+        let plain = |text: &str| text.replace(&self.staged, &self.place.table);
+        let refused = refused_row(&server.context, into)
+            .and_then(|(row, column)| sent.row(row).map(|place| (place, column)));
+        match refused {
+            Some(((line, record), column)) => {
+                let reason = plain(&server.message);
+                Refused { line, record, reason: format!("{}{column}", reason.trim_end_matches('.')) }.into()
+            }
             None => {
-                let message = server.message.replace(&self.staged, &self.place.table);
+                let message = plain(&server.placed());
                 BadInput(anyhow!("the server refuses the rows; nothing was loaded: {message}")).into()
             }
         }
@@ -98,7 +103,7 @@ impl Postgres {
     /// Refuses a table that is not the one for which the import was planned.
     fn check_same(&self) -> Result<()> {
         let found = catalog::existing(&self.connection, &self.place)?;
-        let lost = self.lost.as_ref().map(|_| catalog::losses(&self.connection, &self.place)).transpose()?;
+        let lost = self.lost.as_ref().map(|_| losses(&self.connection, &self.place)).transpose()?;
         check_same(&self.place.table, found == self.planned && lost == self.lost)
     }
 

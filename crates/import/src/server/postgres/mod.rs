@@ -5,13 +5,15 @@
 mod catalog;
 mod clean;
 mod load;
+mod losses;
+mod refusal;
 mod session;
 mod statements;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dyno_client::Sql;
 use dyno_client::postgres::{self, Api, Connection};
 use dyno_protocol::{Build, Server};
@@ -23,7 +25,6 @@ use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::Program;
 use crate::target::{Existing, Target, said_losses};
-use crate::value::Kind;
 
 use catalog::SPELLING;
 use session::ImportSession;
@@ -31,6 +32,9 @@ use statements::{HURRIED, Place, Statements, quoted};
 
 /// Bytes of a name that PostgreSQL keeps; it cuts longer ones.
 const LONGEST_NAME: usize = 63;
+
+/// The most columns of a table (<https://www.postgresql.org/docs/current/limits.html>).
+const MOST_COLUMNS: usize = 1600;
 
 /// A database of a PostgreSQL server.
 pub struct Postgres {
@@ -103,17 +107,26 @@ impl Postgres {
         let value = |name: &str| -> Result<String> {
             Ok(self.connection.value(&format!("SHOW {name}"))?.unwrap_or_default())
         };
-        let (fsync, commit) = (value("fsync")?, value("synchronous_commit")?);
-        let safety = match (fsync.as_str(), commit.as_str()) {
-            (_, "off") => Safety::None,
-            ("off", _) => Safety::ProcessCrash,
+        let (fsync, commit, pages) =
+            (value("fsync")?, value("synchronous_commit")?, value("full_page_writes")?);
+        let safety = match (fsync.as_str(), commit.as_str(), pages.as_str()) {
+            (_, "off", _) => Safety::None,
+            // Without whole pages in the log a page that a power cut leaves half written cannot be restored.
+            ("off", ..) | (.., "off") => Safety::ProcessCrash,
             _ => Safety::PowerLoss,
         };
         let how = match connections {
             1 => "one transaction".to_owned(),
             count => format!("{count} connections into a table that was then renamed in one transaction"),
         };
-        Ok(Reached { safety, by: format!("{how}, fsync={fsync}, synchronous_commit={commit}") })
+        let by = format!("{how}, fsync={fsync}, synchronous_commit={commit}, full_page_writes={pages}");
+        Ok(match catalog::unlogged(&self.connection, &self.place)? {
+            Some(table) => Reached {
+                safety: Safety::None,
+                by: format!("{by}, but the server's log does not hold the rows of {table}"),
+            },
+            None => Reached { safety, by },
+        })
     }
 }
 
@@ -130,9 +143,11 @@ impl Target for Postgres {
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
         let mut column = SPELLING.column(name, declared)?;
-        if column.kind == Kind::AsIs {
-            // It may be a domain, or another type that is made of one whose values the server would change.
-            column.kind = catalog::named(&self.connection, &column.declared)?.unwrap_or(Kind::AsIs);
+        if ![SPELLING.integer, SPELLING.real, SPELLING.text].contains(&column.declared.as_str()) {
+            let table = self.place.beside(&self.staged);
+            let kind = catalog::declared(&self.connection, &table, &column.declared);
+            column.kind =
+                kind.with_context(|| format!("the server makes no column '{name}' of the type {declared}"))?;
         }
         Ok(column)
     }
@@ -143,13 +158,17 @@ impl Target for Postgres {
         }
     }
 
+    fn most_columns(&self) -> usize {
+        MOST_COLUMNS
+    }
+
     fn check(&self, table: &Table, _existing: Existing) -> Result<()> {
         let table = Table { name: self.place.table.clone(), ..table.clone() };
         check_names(&table, LONGEST_NAME, str::len, "bytes")
     }
 
     fn losses(&mut self, _table: &Table) -> Result<Vec<String>> {
-        let losses = catalog::losses(&self.connection, &self.place)?;
+        let losses = losses::losses(&self.connection, &self.place)?;
         self.lost = Some(losses.clone());
         Ok(said_losses(&losses))
     }

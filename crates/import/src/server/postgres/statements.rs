@@ -36,6 +36,8 @@ pub struct Statements {
     pub after: Vec<String>,
     /// The one of them behind which no other program can change the existing table.
     pub hold: Option<String>,
+    /// True if the rows go to a table of a passing name first.
+    pub is_staged: bool,
 }
 
 impl Statements {
@@ -53,7 +55,7 @@ impl Statements {
         let is_new = existing != Existing::Append;
         before.extend(is_new.then(|| create(table, name)));
         let copy = copy(table, name) + if is_new { " WITH (FREEZE)" } else { "" };
-        Statements { before, copy, after: keys(table, name, existing), hold }
+        Statements { before, copy, after: keys(table, name, existing), hold, is_staged: false }
     }
 
     /// Rows that go to a passing table first, and from there to the table whose keys they may have. Of rows with one
@@ -85,7 +87,7 @@ impl Statements {
              ON CONFLICT ({key}) DO {done}"
         );
         let after = [insert].into_iter().chain(keys(table, name, Existing::Append)).collect();
-        Statements { before, copy: copy(table, staged), after, hold }
+        Statements { before, copy: copy(table, staged), after, hold, is_staged: true }
     }
 
     /// A new table that several connections fill at the same time under the name `staged`, and that gets its
@@ -109,7 +111,7 @@ impl Statements {
         }
         after.push(format!("ALTER TABLE {staged} RENAME TO {}", quoted(&place.table)));
         after.extend(keys(table, &name, existing));
-        Statements { before, copy: copy(table, &staged), after, hold }
+        Statements { before, copy: copy(table, &staged), after, hold, is_staged: true }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A server gets the same rows from the text parser as from cells.
 
+use std::collections::VecDeque;
 use std::io::Cursor;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use crate::input::{Format, Input};
 use crate::parse::Parser;
 use crate::pipeline::{self, ImportObserver};
 use crate::rejects::OnError;
+use crate::shape::{Choose, Shape};
 use crate::source::Source;
 use crate::syntax::LONGEST;
 
@@ -48,7 +50,8 @@ impl Case {
             required: false,
             nulls: Vec::new(),
         };
-        Converter { columns: self.kinds.iter().map(wanted).collect(), nulls: self.nulls.clone() }
+        let (columns, nulls) = (self.kinds.iter().map(wanted).collect(), self.nulls.clone());
+        Converter { columns, nulls, is_text: true }
     }
 
     fn outcome(&self, parse: impl FnOnce(&Sender, Arc<Mutex<Rejects>>) -> Result<()> + Send) -> Outcome {
@@ -64,6 +67,7 @@ impl Case {
             Arc::default(),
             rejects.clone(),
             &Patient,
+            1 << 20,
             move |sender| parse(sender, given),
             |rows, check| {
                 let (mut bytes, mut lines) = (Vec::new(), Vec::new());
@@ -93,7 +97,8 @@ impl Case {
         })
     }
 
-    fn as_cells(&self) -> Outcome {
+    /// The rows as cells, of which a shape picks some columns.
+    fn as_cells(&self, shape: Option<Shape>) -> Outcome {
         let format = Format {
             longest: LONGEST,
             syntax: self.dialect.into(),
@@ -106,7 +111,7 @@ impl Case {
             is_delimited: true,
         };
         let (text, source) = (Box::new(Cursor::new(self.text.clone())), Source::new(Path::new("t")));
-        let input = Input::new(format, None, text, Default::default(), &source, &[]).unwrap();
+        let input = Input::new(format, shape, text, Default::default(), &source, VecDeque::new()).unwrap();
         self.outcome(move |sender, rejects| {
             let (converter, refused) = (self.converter(), self.refused.clone());
             let input = Box::new(input);
@@ -114,6 +119,26 @@ impl Case {
             parser.run(sender)
         })
     }
+}
+
+#[test]
+fn a_zero_byte_is_looked_for_in_the_columns_that_are_loaded() {
+    let fields = ["c1", "c2"].map(str::to_owned);
+    let outcome = |skipped: &str, kind| {
+        let choose = Choose { skipped: vec![skipped.to_owned()], ..Choose::default() };
+        let case = Case {
+            text: b"1,a\0b\n".to_vec(),
+            dialect: Dialect { delimiter: b',', quotes: false },
+            kinds: vec![kind],
+            nulls: Vec::new(),
+            refused: HashMap::new(),
+            is_rejecting: false,
+        };
+        case.as_cells(Some(Shape::new(&fields, &choose).unwrap().0))
+    };
+    assert_eq!(outcome("c2", Kind::INTEGER), Ok((b"1\n".to_vec(), vec![(1, 0)], Vec::new())));
+    let refused = outcome("c1", Kind::TEXT).unwrap_err();
+    assert!(refused.contains("holds a zero byte"), "{refused}");
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -171,6 +196,6 @@ proptest! {
         let refused = refused.map(|record| (record, "is refused".to_owned())).into_iter().collect();
         let dialect = Dialect { delimiter, quotes };
         let case = Case { text, dialect, kinds, nulls, refused, is_rejecting };
-        prop_assert_eq!(case.as_text(size), case.as_cells());
+        prop_assert_eq!(case.as_text(size), case.as_cells(None));
     }
 }

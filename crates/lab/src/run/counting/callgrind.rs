@@ -32,6 +32,8 @@ pub(super) fn program(file: &Path) -> Vec<String> {
         "--tool=callgrind",
         "--quiet",
         "--collect-atstart=no",
+        // FIFOs for debuggers would stay in the folder for temporary files when the process is killed.
+        "--vgdb=no",
         // An interpreter may make instructions and overwrite them.
         "--smc-check=all-non-file",
     ]);

@@ -72,8 +72,9 @@ impl Cluster {
         };
         let start = cluster_start(order.installation)?;
         check_needs(start, &order.installation.engine.title)?;
-        let network = ClusterNetwork::new(shape)
-            .with_context(|| format!("cannot start a cluster of {}", order.installation.engine.title))?;
+        let engine = &order.installation.engine;
+        let network = ClusterNetwork::new(shape, !engine.url.schemes.is_empty())
+            .with_context(|| format!("cannot start a cluster of {}", engine.title))?;
         let seed = Seed::make(order.of_node(None), order.place)?;
         let mut cluster = Cluster { servers: Vec::new(), network: Some(network), shape: Some(shape) };
         for place in 0..shape.nodes as usize {

@@ -36,16 +36,13 @@ pub struct ClusterNetwork {
 }
 
 impl ClusterNetwork {
-    /// Makes one for the nodes of a cluster.
+    /// Makes one for the nodes of a cluster, whose nodes may have URLs.
     ///
     /// # Errors
     /// dyno is not root, the kernel makes no network namespaces, or `ip` is missing.
-    pub fn new(shape: ClusterShape) -> Result<ClusterNetwork> {
+    pub fn new(shape: ClusterShape, has_url: bool) -> Result<ClusterNetwork> {
         if !Uid::effective().is_root() {
-            bail!(
-                "each node of a cluster is in a network namespace, which only root can make: run dyno as root, or \
-                 measure a cluster that runs already at the address of one of its nodes (--url)"
-            );
+            bail!(without_root(has_url));
         }
         let switch = Namespace::new()?;
         switch
@@ -126,6 +123,18 @@ impl ClusterNetwork {
         self.cables.push(DelayingCable::new(ends.0, ends.1, delay)?);
         Ok(())
     }
+}
+
+/// The advice to a user who may not make a network. Only a node that has a URL can be measured where it runs already.
+fn without_root(has_url: bool) -> String {
+    let otherwise = match has_url {
+        true => ", or measure a cluster that runs already at the address of one of its nodes (--url)",
+        false => "",
+    };
+    format!(
+        "each node of a cluster is in a network namespace, which only root can make: run dyno as \
+         root{otherwise}"
+    )
 }
 
 /// The name of a node's port at the switch.

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 
 use anyhow::{Context, Result, ensure};
 use dyno_engine::{ClusterRecovery, NodePermit};
-use dyno_launch::{Guard, placed};
+use dyno_launch::placed;
 use dyno_protocol::{Secret, Setting};
 use dyno_record::Placement;
 use nix::sys::signal::Signal;
@@ -49,9 +49,7 @@ impl PrivateServer {
         self.segments = None;
         let account = Account::for_server(&self.how.account)?;
         self.node = order.node.cloned();
-        self.child = launch(order, &account, &self.folders)?;
-        self.ended = None;
-        self.guard = Guard::watch(self.child.id(), self.how.death, &self.folders.all())?;
+        self.main = launch(order, &account, &self.folders)?;
         self.wait_until_ready()
     }
 

@@ -2,10 +2,9 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Child;
 
 use anyhow::{Context, Result};
-use dyno_launch::{Guard, Interrupts, placed};
+use dyno_launch::{Interrupts, ServerProcess, placed};
 use dyno_protocol::{Secret, Setting};
 use dyno_record::Placement;
 
@@ -82,26 +81,11 @@ pub fn start(order: ServerOrder, data: FirstData, place: &Path) -> Result<Privat
     account.check_way(&installation.server)?;
     let folders = Folders::create(&std::path::absolute(place)?, &account, protocol::socket(engine.speaks))?;
     fill(order, data, &account, &folders)?;
-    let mut child = launch(order, &account, &folders)?;
-    let guard = Guard::watch(child.id(), how.death, &folders.all()).inspect_err(|_| {
-        let _ = child.kill();
-        let _ = child.wait();
-    })?;
+    let main = launch(order, &account, &folders)?;
     let version = installation.version.clone();
     let (interrupts, node) = (interrupts.clone(), order.node.cloned());
     let segments = None;
-    let mut server = PrivateServer {
-        engine,
-        how,
-        version,
-        child,
-        ended: None,
-        segments,
-        interrupts,
-        node,
-        folders,
-        guard,
-    };
+    let mut server = PrivateServer { engine, how, version, segments, interrupts, node, folders, main };
     server.wait_until_ready()?;
     Ok(server)
 }
@@ -128,7 +112,7 @@ fn fill(order: ServerOrder, data: FirstData, account: &Account, folders: &Folder
 }
 
 /// Starts the program on a data folder that is there.
-pub fn launch(order: ServerOrder, account: &Account, folders: &Folders) -> Result<Child> {
+pub fn launch(order: ServerOrder, account: &Account, folders: &Folders) -> Result<ServerProcess> {
     let ServerOrder { installation, settings, key, placement, node, .. } = order;
     let how = &installation.start;
     let output = new_log(&folders.log).context("cannot make the server's log")?;
@@ -144,5 +128,6 @@ pub fn launch(order: ServerOrder, account: &Account, folders: &Folders) -> Resul
         node.namespace.enter(&mut command);
     }
     account.prepare(&mut command, how.death);
-    command.spawn().with_context(|| format!("cannot run {}", installation.server.display()))
+    ServerProcess::start(command, how.death, &folders.all())
+        .with_context(|| format!("cannot run {}", installation.server.display()))
 }

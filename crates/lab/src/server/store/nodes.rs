@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dyno_protocol::Server;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use super::{SOCKET, StoreCluster, StoreNode, StoreOrder};
 use crate::server::cluster::ClusterNetwork;
@@ -42,7 +41,7 @@ impl StoreCluster {
             password: None,
             database: None,
             options,
-            process: Some(self.nodes[node].child.id()),
+            process: Some(self.nodes[node].main.id()),
             further: Vec::new(),
             further_processes: Vec::new(),
         }
@@ -50,7 +49,7 @@ impl StoreCluster {
 
     /// Kills a node.
     pub fn kill(&mut self, node: usize) {
-        self.nodes[node].end();
+        self.nodes[node].main.kill_main();
     }
 
     /// Stops a node where it is.
@@ -61,13 +60,13 @@ impl StoreCluster {
         if let Some(death) = self.nodes[node].death() {
             bail!(death);
         }
-        self.nodes[node].signal(Signal::SIGSTOP);
+        self.nodes[node].main.signal(Signal::SIGSTOP);
         Ok(())
     }
 
     /// Lets a paused node go on, unless it has ended meanwhile.
     pub fn go_on(&mut self, node: usize) {
-        self.nodes[node].signal(Signal::SIGCONT);
+        self.nodes[node].main.signal(Signal::SIGCONT);
     }
 
     /// Starts a node that has ended again on its data, and waits until it takes part.
@@ -93,9 +92,7 @@ impl StoreCluster {
         self.nodes[place].folders.forget_volatile()?;
         let start = order.contender.engine.store().context("the engine is no store with servers")?;
         let began = self.launch(order, start, (place, self.count()), &self.nodes[place].folders);
-        let (child, guard) = began.with_context(|| format!("node {} does not come back", place + 1))?;
-        let node = &mut self.nodes[place];
-        (node.child, node.ended, node._guard) = (child, None, guard);
+        self.nodes[place].main = began.with_context(|| format!("node {} does not come back", place + 1))?;
         Ok(())
     }
 
@@ -125,19 +122,5 @@ impl StoreNode {
     /// The path of its socket.
     pub(super) fn socket(&self) -> String {
         self.folders.sockets.join(SOCKET).display().to_string()
-    }
-
-    fn signal(&mut self, signal: Signal) {
-        if self.status().is_none() {
-            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
-        }
-    }
-
-    /// Ends it, unless it has ended: once it is waited for, its number may be that of another process of the machine.
-    pub(super) fn end(&mut self) {
-        if self.status().is_none() {
-            let _ = self.child.kill();
-            self.ended = self.child.wait().ok();
-        }
     }
 }

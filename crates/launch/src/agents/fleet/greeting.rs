@@ -113,8 +113,9 @@ impl Greeted<'_> {
                 );
                 self.hellos.push((number, agent, hello));
             }
-            Some((_, Ok(AgentReport::Trouble { message }))) => {
-                bail!("the agent on {} {message}", self.place(number));
+            Some((_, Ok(AgentReport::Trouble { host, message }))) => {
+                let typed = self.commands[number].0.map(str::to_owned);
+                bail!("the agent on {} {message}", typed.or(host).unwrap_or_else(|| self.place(number)));
             }
             Some((_, Err(LineLost))) => bail!(unheard(&self.place(number))),
             Some(_) => {}

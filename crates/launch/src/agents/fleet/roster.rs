@@ -55,6 +55,16 @@ pub struct Seat {
     pub lost: Option<String>,
 }
 
+impl Seat {
+    /// Marks it as lost, and lets the thread that waits for its runner know.
+    fn give_up(&mut self, why: &str) {
+        self.lost = Some(why.to_owned());
+        if let Some(route) = self.route.take() {
+            let _ = route.forward.send(Message::Lost(why.to_owned()));
+        }
+    }
+}
+
 /// The receiver of a runner's lines.
 pub struct Route {
     /// The runner's number.
@@ -163,7 +173,7 @@ impl Roster {
                 }
                 None
             }
-            Ok(AgentReport::Trouble { message }) => Some(format!("the agent on {} {message}", seat.host)),
+            Ok(AgentReport::Trouble { message, .. }) => Some(format!("the agent on {} {message}", seat.host)),
             Ok(AgentReport::Hello(_) | AgentReport::Part { .. } | AgentReport::Beat) => None,
             Err(LineLost) => Some(unheard(&seat.host)),
         };
@@ -186,18 +196,22 @@ impl Roster {
         });
     }
 
-    /// Gives up those agents of which `why` gives a reason, and ends their launchers.
+    /// Gives up those agents of which `why` gives a reason, and ends their launchers. The other agents of such a launcher end
+    /// with it: they are lost for the same reason.
     pub fn lose(&self, why: impl Fn(&Seat) -> Option<String>) {
         let mut members = self.lock();
         let Members { seats, launchers, ends, .. } = &mut *members;
+        let reasons: Vec<Option<String>> = seats.iter().map(why).collect();
         let mut lost = Vec::new();
-        for seat in seats.iter_mut().filter(|seat| seat.lost.is_none()) {
-            let Some(why) = why(seat) else { continue };
-            seat.lost = Some(why.clone());
-            if let Some(route) = seat.route.take() {
-                let _ = route.forward.send(Message::Lost(why));
-            }
-            lost.extend(launchers[seat.launcher].take());
+        for (rank, reason) in reasons.iter().enumerate() {
+            let Some(reason) = reason.as_ref().filter(|_| seats[rank].lost.is_none()) else { continue };
+            seats[rank].give_up(reason);
+            let number = seats[rank].launcher;
+            let Some(launcher) = launchers[number].take() else { continue };
+            lost.push(launcher);
+            let others = seats.iter_mut().zip(&reasons);
+            let others = others.filter(|(seat, own)| seat.launcher == number && own.is_none());
+            others.filter(|(seat, _)| seat.lost.is_none()).for_each(|(seat, _)| seat.give_up(reason));
         }
         if !lost.is_empty() {
             // It takes time, in which the others are to be heard.
@@ -252,80 +266,4 @@ pub fn unheard(host: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    /// Agents by the scripts of their launchers, heard last as long ago.
-    fn roster(scripts: &[&str], ago: Duration) -> (Arc<Roster>, Inbox) {
-        let inbox = Inbox::of_launchers();
-        let start = |(number, script): (usize, &&str)| {
-            Process::launch(&["sh", "-c", script].map(str::to_owned), (&inbox, number)).unwrap()
-        };
-        let launchers: Vec<Process> = scripts.iter().enumerate().map(start).collect();
-        let seat = |launcher: usize| Seat {
-            name: format!("agent-{launcher}"),
-            host: format!("host-{launcher}"),
-            launcher,
-            heard: Instant::now().checked_sub(ago).unwrap(),
-            files: BTreeSet::new(),
-            route: None,
-            lost: None,
-        };
-        let seats = (0..scripts.len()).map(seat).collect();
-        (Arc::new(Roster::new(seats, launchers)), inbox)
-    }
-
-    /// A line of the second agent, with a number as the shell writes it between apostrophes.
-    fn beat(number: &str) -> String {
-        format!(r#"{{"agent":"agent-1","number":{number},"report":"beat"}}"#)
-    }
-
-    /// The agents that are lost when dyno has listened for a while.
-    fn lost(scripts: &[&str], ago: Duration, listens: Duration) -> Vec<bool> {
-        let (roster, inbox) = roster(scripts, ago);
-        thread::scope(|scope| {
-            let listening = Arc::clone(&roster);
-            scope.spawn(move || listening.listen(&inbox, ReportReader::default()));
-            thread::sleep(listens);
-            let lost = roster.lock().seats.iter().map(|seat| seat.lost.is_some()).collect();
-            roster.close();
-            lost
-        })
-    }
-
-    #[test]
-    fn an_agent_whose_lines_wait_while_another_ends_is_not_silent() {
-        // Its output is over for two seconds before it is. Meanwhile the other's beat is behind much else.
-        let ends = "exec >&-; sleep 2";
-        let beats = format!(
-            "sleep 0.5; i=0; while [ $i -lt 500 ]; do echo other $i; i=$((i+1)); done; echo '{}'; exec sleep 60",
-            beat("0")
-        );
-        let ago = SILENCE - Duration::from_secs(1);
-        assert_eq!(lost(&[ends, &beats], ago, Duration::from_secs(4)), [true, false]);
-    }
-
-    #[test]
-    fn an_agent_that_is_silent_is_lost_while_others_talk() {
-        let talks = format!("i=0; while echo '{}'; do i=$((i+1)); sleep 0.05; done", beat("'$i'"));
-        let ago = SILENCE - Duration::from_secs(1);
-        assert_eq!(lost(&["exec sleep 60", &talks], ago, Duration::from_secs(3)), [true, false]);
-    }
-
-    #[test]
-    fn the_launcher_of_a_lost_agent_may_end_what_it_has_started() {
-        let folder = tempfile::tempdir().unwrap();
-        let ended = folder.path().join("ended");
-        // It does not read its input, as an ssh whose network is cut.
-        let tidies =
-            format!("trap 'sleep 0.1; echo >{}; exit' TERM; while :; do sleep 0.05; done", ended.display());
-        assert_eq!(lost(&[&tidies], SILENCE, Duration::from_secs(3)), [true]);
-        assert!(ended.exists());
-        let began = Instant::now();
-        let deaf = "trap '' TERM; while :; do sleep 0.05; done";
-        assert_eq!(lost(&[deaf], SILENCE, Duration::from_secs(3)), [true]);
-        assert!(began.elapsed() < END_TIMEOUT, "{:?}", began.elapsed());
-    }
-}
+mod tests;

@@ -16,8 +16,8 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
         anchor: "isolation".into(),
         title: "What transactions see of one another".into(),
         text: "Before the first trial, four clients ran small transactions that recorded what they read. The table says how \
-               often that shows an anomaly. A ✗ marks an anomaly that the contender's isolation level forbids: dyno does \
-               not rank the contender. An anomaly that was not seen may still happen."
+               many of them saw an anomaly, or lost their change by it. A ✗ marks an anomaly that the contender's isolation \
+               level forbids: dyno does not rank the contender. An anomaly that was not seen may still happen."
             .into(),
         choices: Vec::new(),
         figure: Figure::none(),
@@ -28,9 +28,11 @@ pub fn page(verdict: &Verdict, _beside: &JointVerdict) -> Vec<View> {
     }]
 }
 
-/// A note for each anomaly that was seen: the contender, the anomaly, and the transactions that show it.
+/// A note for each anomaly that was seen, with the contender, the anomaly, and the transactions that show it, and for each
+/// probe that failed.
 fn anomaly_notes(verdict: &Verdict, probed: &Probed) -> Vec<String> {
     let label = verdict.label(probed.contender);
     let seen = probed.probes.iter().flat_map(|probe| &probe.seen);
-    seen.map(|seen| format!("{label}, {}: {}.", seen.anomaly.name(), seen.shows)).collect()
+    let seen = seen.map(|seen| format!("{label}, {}: {}.", seen.anomaly.name(), seen.shows));
+    seen.chain(table::failures(label, probed)).collect()
 }

@@ -36,9 +36,12 @@ pub fn rows(verdict: &Verdict) -> Vec<Vec<String>> {
 
 fn row(verdict: &Verdict, probed: &Probed) -> Vec<String> {
     let level = probed.level.map_or("–", |level| level.name()).to_owned();
+    // The probes behind one that failed have no record.
+    let has_failed = probed.probes.iter().any(|probe| probe.failed.is_some());
+    let missing = if has_failed { "not probed" } else { "–" };
     let cells = PROBES.iter().map(|(name, _)| {
         let probe = probed.probes.iter().find(|probe| probe.probe == *name);
-        probe.map_or_else(|| "–".to_owned(), text)
+        probe.map_or_else(|| missing.to_owned(), text)
     });
     [String::new(), verdict.label(probed.contender).to_owned(), level].into_iter().chain(cells).collect()
 }
@@ -61,6 +64,20 @@ fn text(probe: &Probe) -> String {
     }
 }
 
+/// The notes on probes of a contender that failed: it is ranked all the same, by what its settings say.
+pub fn failures(label: &str, probed: &Probed) -> Vec<String> {
+    let failed = probed.probes.iter().filter_map(|probe| Some((&probe.probe, probe.failed.as_ref()?)));
+    let note = |(probe, why): (&String, &String)| {
+        let title = PROBES.iter().find(|(name, _)| name == probe).map(|(_, title)| *title);
+        format!(
+            "Not probed: {label}, {}: {}. dyno ranks it by what its settings say of its isolation.",
+            title.unwrap_or("no probe of isolation could begin"),
+            why.trim_end_matches('.')
+        )
+    };
+    failed.map(note).collect()
+}
+
 /// Notes on the probes: first on those that disprove a level.
 pub fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes = Vec::new();
@@ -79,13 +96,8 @@ pub fn notes(verdict: &Verdict) -> Vec<String> {
                     ));
                 }
             }
-            notes.extend(
-                probe
-                    .failed
-                    .as_ref()
-                    .map(|failed| format!("Nothing is known of {} with {label}: {failed}", probe.probe)),
-            );
         }
+        notes.extend(failures(label, probed));
     }
     if is_allowed {
         notes.push(

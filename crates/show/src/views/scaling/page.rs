@@ -7,7 +7,6 @@ use dyno_verdict::{JointVerdict, Scaling, ScalingTest, Verdict};
 use super::words as in_words;
 use crate::report::charts::{self, Chart, Figure, Panel, ScalingLine, ScalingPoint, ScalingSeries};
 use crate::report::words;
-use crate::units;
 use crate::views::parts::View;
 
 /// With more lines than this in one of them, each profile of a level gets a separate panel.
@@ -125,7 +124,8 @@ fn drawn(verdict: &Verdict, panel: &Together, test: &ScalingTest, sizes: &[f64])
                 size,
                 value: value(point.time.median),
                 interval: ends.map(|(a, b)| Interval { low: a.min(b), high: a.max(b) }),
-                text: format!("{}: {}", contender.label, text(point, rate)),
+                at_least: point.at_least,
+                text: format!("{}: {}", contender.label, in_words::figure(point, rate)),
             })
         });
         let label = &contender.label;
@@ -154,13 +154,45 @@ fn table(test: &ScalingTest) -> Vec<Vec<String>> {
     let row = |line: &dyno_verdict::ScalingLine| {
         let mut row = vec![in_words::name(test), line.contender.clone()];
         row.extend(
-            line.points.iter().map(|point| point.as_ref().map_or("–".into(), |point| text(point, rate))),
+            line.points
+                .iter()
+                .map(|point| point.as_ref().map_or("–".into(), |point| in_words::figure(point, rate))),
         );
         row
     };
     test.lines.iter().map(row).collect()
 }
 
-fn text(point: &dyno_verdict::ScalingPoint, rate: bool) -> String {
-    point.per_second.filter(|_| rate).map_or(units::duration(point.time.median), units::rate)
+#[cfg(test)]
+mod tests {
+    use dyno_verdict::statistics::Summary;
+
+    use super::*;
+
+    #[test]
+    fn a_bound_is_marked_in_the_table_and_in_what_the_chart_draws() {
+        let time = Summary { n: 3, median: 1e6, sd: None, spread: None, min: 1e6, max: 1e6, interval: None };
+        let of = |at_least| dyno_verdict::ScalingPoint { per_second: Some(1e3), time, at_least };
+        let line = dyno_verdict::ScalingLine {
+            contender: "sqlite:wal".to_owned(),
+            points: vec![Some(of(false)), Some(of(true)), None],
+            predicted: Vec::new(),
+        };
+        let test = ScalingTest {
+            id: "transfer".to_owned(),
+            target: None,
+            response: None,
+            unit: None,
+            lines: vec![line],
+        };
+        let rows = table(&test);
+        let is_marked: Vec<bool> = rows[0][2..].iter().map(|cell| cell.starts_with('≥')).collect();
+        assert_eq!(is_marked, [false, true, false]);
+        let drawn = |at_least| {
+            let point = ScalingPoint { size: 1.0, value: 1e3, interval: None, at_least, text: String::new() };
+            serde_json::to_value(point).unwrap()
+        };
+        assert_eq!(drawn(true)["at_least"], true);
+        assert!(drawn(false)["at_least"].is_null());
+    }
 }

@@ -75,15 +75,20 @@ fn grid(scaling: &Scaling, test: &ScalingTest) -> Grid {
         let mut row = vec![String::new(), line.contender.clone()];
         row.extend(line.points.iter().map(|point| match point {
             None => "–".to_owned(),
-            Some(point) => {
-                let bound = if point.at_least { "≥ " } else { "" };
-                let figure = point.per_second.map_or(units::duration(point.time.median), units::rate);
-                format!("{bound}{figure}")
-            }
+            Some(point) => super::words::figure(point, true),
         }));
         row
     });
     Grid { header, rows: rows.collect() }
+}
+
+/// Whether a rate that is sustained is known or only a bound, in the words of the other CSV; empty for other figures.
+fn sustained(test: &ScalingTest, point: &ScalingPoint) -> &'static str {
+    match (&test.target, point.at_least) {
+        (None, _) => "",
+        (Some(_), true) => "at-least",
+        (Some(_), false) => "sustains",
+    }
 }
 
 /// A line for each point, as CSV.
@@ -99,6 +104,7 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
         "high_ns",
         "run_file",
         "predicted_ns",
+        "sustained",
     ])?;
     for test in &scaling.tests {
         for line in &test.lines {
@@ -117,9 +123,68 @@ pub fn csv(scaling: &Scaling) -> Result<String> {
                     number(point.time.interval.map(|interval| interval.high)),
                     without_formula(run_file).into_owned(),
                     number(line.predicted.get(place).copied().flatten()),
+                    sustained(test, point).to_owned(),
                 ])?;
             }
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Target;
+    use dyno_verdict::statistics::Summary;
+
+    use super::*;
+
+    fn point(per_second: f64, at_least: bool) -> Option<ScalingPoint> {
+        let apart = 1e9 / per_second;
+        let time =
+            Summary { n: 3, median: apart, sd: None, spread: None, min: apart, max: apart, interval: None };
+        Some(ScalingPoint { per_second: Some(per_second), time, at_least })
+    }
+
+    /// A test with closed clients, and with rates that are sustained, of which the second is a bound.
+    fn scaling() -> Scaling {
+        let test = |target, is_bound| ScalingTest {
+            id: "transfer".to_owned(),
+            target,
+            response: None,
+            unit: Some("transactions".to_owned()),
+            lines: vec![ScalingLine {
+                contender: "sqlite:wal".to_owned(),
+                points: vec![point(1000.0, false), point(2000.0, is_bound)],
+                predicted: Vec::new(),
+            }],
+        };
+        let target = Target { share: 0.99, within_ns: 10_000_000 };
+        Scaling {
+            suite: "bank".to_owned(),
+            parameter: "clients".to_owned(),
+            sizes: vec![1.0, 2.0],
+            tests: vec![test(None, false), test(Some(target), true)],
+            changes: Vec::new(),
+            run_files: Vec::new(),
+            contenders: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_bound_is_marked_in_csv() {
+        let text = csv(&scaling()).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let place = reader.headers().unwrap().iter().position(|name| name == "sustained").unwrap();
+        let found: Vec<String> = reader.records().map(|record| record.unwrap()[place].to_owned()).collect();
+        assert_eq!(found, ["", "", "sustains", "at-least"]);
+    }
+
+    #[test]
+    fn a_bound_is_marked_and_explained_in_tables() {
+        for shown in [text(&scaling()), markdown(&scaling())] {
+            // One figure, the sign's explanation, and no other.
+            assert_eq!(shown.matches('≥').count(), 2, "{shown}");
+            assert!(shown.contains("≥ at least this"), "{shown}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use dyno_verdict::{Scaling, ScalingPoint, ScalingTest};
 
-use crate::measure;
 use crate::views::sustained::words::{number, target};
+use crate::{measure, units};
 
 /// The name of a test: its id, with the target if its rates are sustained, or with the class whose slow operations are
 /// shown.
@@ -13,6 +13,13 @@ pub fn name(test: &ScalingTest) -> String {
         (None, Some(response)) => response.clone(),
         (None, None) => test.id.clone(),
     }
+}
+
+/// A figure, as a rate if it has one and that is wanted, with a mark where it is only a bound.
+pub fn figure(point: &ScalingPoint, as_rate: bool) -> String {
+    let bound = if point.at_least { "≥ " } else { "" };
+    let rate = point.per_second.filter(|_| as_rate);
+    format!("{bound}{}", rate.map_or_else(|| units::duration(point.time.median), units::rate))
 }
 
 /// The highest rate that each contender sustains, and the size at which it does, a sentence for each target: `transfer:
@@ -31,15 +38,20 @@ pub fn notes(scaling: &Scaling) -> impl Iterator<Item = String> {
          clients wait. dyno show of that run says which."
             .to_owned()
     });
-    let is_predicted =
-        scaling.tests.iter().flat_map(|test| &test.lines).any(|line| !line.predicted.is_empty());
+    let lines = || scaling.tests.iter().flat_map(|test| &test.lines);
+    let is_bound = lines().any(|line| line.points.iter().flatten().any(|point| point.at_least));
+    let bound = is_bound.then(|| {
+        "≥ at least this: the target held in every trial, so the rate that is sustained may be higher."
+            .to_owned()
+    });
+    let is_predicted = lines().any(|line| !line.predicted.is_empty());
     let predicted = is_predicted.then(|| {
         "Predicted: the time at delay 0, and the delay for each round trip that was counted; in brackets, by how much the time \
          measured is longer than that. What disturbed either of the two times, and what dyno's proxy takes, is in the difference."
             .to_owned()
     });
     let changes = scaling.changes.iter().map(|change| format!("Not alike from size to size: {change}"));
-    missing.into_iter().chain(predicted).chain(changes)
+    missing.into_iter().chain(bound).chain(predicted).chain(changes)
 }
 
 fn sentence(scaling: &Scaling, test: &ScalingTest) -> Option<String> {

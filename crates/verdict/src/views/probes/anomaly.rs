@@ -49,5 +49,5 @@ impl Anomaly {
     }
 }
 
-/// An anomaly in a history: which, how often, and the part that shows it.
+/// An anomaly in a history: which, how many transactions saw it or lost by it, and the part that shows it.
 pub(super) type FoundAnomaly = (Anomaly, u64, String);

@@ -4,7 +4,7 @@
 //! two transactions it is known which wrote first (ww), which read from the other (wr), and which did not see the
 //! other's write (rw). If transactions took effect one after another, these edges form no cycle.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dyno_protocol::Value;
 
@@ -69,30 +69,32 @@ fn elements(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// Elements that were read but never committed, and elements that were committed and are gone.
+/// Elements that were read but never committed, and elements that were committed and are gone: the transactions that read or
+/// appended them.
 fn lost(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<FoundAnomaly> {
     let (mut dirty, mut gone) = (Vec::new(), Vec::new());
     let none = Vec::new();
-    for one in transactions {
+    for (place, one) in transactions.iter().enumerate() {
         if !lists.get(&one.list).unwrap_or(&none).contains(&one.element) {
-            gone.push(format!("{} was appended to list {} and is not there", one.element, one.list));
+            let shows = format!("{} was appended to list {} and is not there", one.element, one.list);
+            gone.push((place, shows));
         }
         for (list, saw) in &one.saw {
             let unknown = |element: &&&str| !transactions.iter().any(|other| other.element == **element);
             if let Some(element) = saw.iter().find(unknown) {
-                dirty.push(format!(
-                    "{} read {element} in list {list}, which no transaction committed",
-                    one.element
-                ));
+                let shows =
+                    format!("{} read {element} in list {list}, which no transaction committed", one.element);
+                dirty.push((place, shows));
             } else if !lists.get(list).unwrap_or(&none).starts_with(saw) {
                 let end = lists.get(list).unwrap_or(&none).join(" ");
-                gone.push(format!("list {list} was read as [{}], and became [{end}]", saw.join(" ")));
+                let shows = format!("list {list} was read as [{}], and became [{end}]", saw.join(" "));
+                gone.push((place, shows));
             }
         }
     }
-    let found = |anomaly, all: Vec<String>| {
-        let count = all.len() as u64;
-        all.into_iter().next().map(|first| (anomaly, count, first))
+    let found = |anomaly, all: Vec<(usize, String)>| {
+        let who: BTreeSet<usize> = all.iter().map(|(place, _)| *place).collect();
+        all.into_iter().next().map(|(_, first)| (anomaly, who.len() as u64, first))
     };
     [found(Anomaly::DirtyRead, dirty), found(Anomaly::LostAppend, gone)].into_iter().flatten().collect()
 }
@@ -122,10 +124,11 @@ fn edges(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<
     edges
 }
 
-/// The cycles: of writes and reads alone; with one read that missed another's append; with several.
+/// The cycles: of writes and reads alone; with one read that missed another's append; with several. Counted are the
+/// transactions from which a step of such a cycle goes out: those that are on it, or that missed an append.
 fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<FoundAnomaly> {
     let known: Vec<Edge> = edges.iter().copied().filter(|edge| edge.how != Precedence::DidNotSee).collect();
-    let mut found: BTreeMap<Anomaly, (u64, String)> = BTreeMap::new();
+    let mut found: BTreeMap<Anomaly, (BTreeSet<usize>, String)> = BTreeMap::new();
     for edge in edges {
         let back = |among: &[Edge]| path(among, edge.to, edge.from, transactions.len());
         let circle = match (edge.how == Precedence::DidNotSee, back(&known)) {
@@ -135,11 +138,11 @@ fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<FoundAnomaly> {
             (true, None) => back(edges).map(|back| (Anomaly::Circle, back)),
         };
         if let Some((anomaly, back)) = circle {
-            let entry = found.entry(anomaly).or_insert_with(|| (0, reported(transactions, *edge, &back)));
-            entry.0 += 1;
+            let first = || (BTreeSet::new(), reported(transactions, *edge, &back));
+            found.entry(anomaly).or_insert_with(first).0.insert(edge.from);
         }
     }
-    found.into_iter().map(|(anomaly, (count, shows))| (anomaly, count, shows)).collect()
+    found.into_iter().map(|(anomaly, (who, shows))| (anomaly, who.len() as u64, shows)).collect()
 }
 
 /// The shortest way from one transaction to another.
@@ -195,12 +198,20 @@ mod tests {
     type Row<'a> = (&'a str, i64, &'a str, i64, &'a str);
 
     fn found(rows: &[Row]) -> Vec<(Anomaly, String)> {
+        all(rows).into_iter().map(|(anomaly, _, shows)| (anomaly, shows)).collect()
+    }
+
+    /// The anomalies, each with the number of transactions that saw it.
+    fn counted(rows: &[Row]) -> Vec<(Anomaly, u64)> {
+        all(rows).into_iter().map(|(anomaly, count, _)| (anomaly, count)).collect()
+    }
+
+    fn all(rows: &[Row]) -> Vec<FoundAnomaly> {
         let row = |&(element, a, saw_a, b, saw_b): &Row| {
             let text = |text: &str| Value::Text(text.to_owned());
             vec![text(element), Value::Integer(a), text(saw_a), Value::Integer(b), text(saw_b)]
         };
-        let rows: Vec<Vec<Value>> = rows.iter().map(row).collect();
-        anomalies(&rows).into_iter().map(|(anomaly, _, shows)| (anomaly, shows)).collect()
+        anomalies(&rows.iter().map(row).collect::<Vec<Vec<Value>>>())
     }
 
     #[test]
@@ -227,6 +238,21 @@ mod tests {
         let rows = [("x", 1, "", 2, ""), ("y", 1, "", 2, ""), ("", 1, " x y", 0, ""), ("", 2, "", 0, "")];
         let shows = "y did not see x in list 1; x was appended to list 1 before y";
         assert_eq!(found(&rows), [(Anomaly::SingleSkew, shows.to_owned())]);
+    }
+
+    #[test]
+    fn a_transaction_that_missed_two_appends_is_counted_once() {
+        // x came after y and z, and saw neither. y did not see z either.
+        let rows = [
+            ("y", 2, "", 1, ""),
+            ("z", 1, "", 2, " y"),
+            ("x", 1, "", 2, ""),
+            ("", 1, " z x", 0, ""),
+            ("", 2, " y", 0, ""),
+        ];
+        assert_eq!(counted(&rows), [(Anomaly::SingleSkew, 1), (Anomaly::Circle, 1)]);
+        let twice = [("x", 1, " q", 2, " p"), ("", 1, " x", 0, ""), ("", 2, "", 0, "")];
+        assert_eq!(counted(&twice), [(Anomaly::DirtyRead, 1)]);
     }
 
     #[test]

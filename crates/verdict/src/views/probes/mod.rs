@@ -50,7 +50,7 @@ pub struct Probe {
 pub struct Seen {
     /// The kind of anomaly.
     pub anomaly: Anomaly,
-    /// The number of times it was found.
+    /// The number of transactions that saw it, or lost their change by it.
     pub count: u64,
     /// True if the level allows it.
     pub allowed: bool,

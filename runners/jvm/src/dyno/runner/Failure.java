@@ -62,7 +62,7 @@ public class Failure extends RuntimeException {
     /** An unexpected exception in one line, with the line of code that threw it. */
     static String ownFault(Throwable error) {
         if (error instanceof OutOfMemoryError) {
-            return "the heap of the runner is full: give it a larger one by JAVA_TOOL_OPTIONS=-Xmx… or -XX:MaxRAMPercentage";
+            return "the heap of the runner is full: add -Xmx… to the command in the runner's runner.toml, or measure less data";
         }
         StackTraceElement[] trace = error.getStackTrace();
         String place = trace.length == 0 ? "" : " at " + trace[0].getFileName() + ":" + trace[0].getLineNumber();

@@ -8,9 +8,19 @@ public record Load(String table, RowFile file, int start, int stop, int perCommi
     /** Positions of rows, the last excluded. */
     public record Range(int start, int stop) {}
 
-    /** The ranges of rows that make a transaction each. */
-    public List<Range> transactions() {
-        return parts(new Range(start, stop), perCommit > 0 ? perCommit : Math.max(1, stop - start));
+    /** The rows of the transaction that begins with the row at a position; none if that is `stop`. */
+    public Range transaction(int first) {
+        return new Range(first, (int) Math.min((long) first + size(), stop));
+    }
+
+    /** True if each transaction is a single statement, which loads up to `rows` rows. */
+    public boolean isSingle(int rows) {
+        return Math.min(size(), stop - start) <= rows;
+    }
+
+    /** The number of rows of every transaction but the last. */
+    private int size() {
+        return perCommit > 0 ? perCommit : Math.max(1, stop - start);
     }
 
     /** The parts of a range of at most `most` rows. */

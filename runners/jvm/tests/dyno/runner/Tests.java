@@ -3,6 +3,7 @@ package dyno.runner;
 import com.grack.nanojson.JsonParser;
 import com.grack.nanojson.JsonWriter;
 import dyno.runner.drivers.Drivers;
+import dyno.runner.drivers.DriversTests;
 import dyno.runner.drivers.layers.Mapping;
 import dyno.runner.drivers.layers.Parser;
 import dyno.runner.drivers.layers.Schema;
@@ -23,16 +24,19 @@ public final class Tests {
 
     public static void main(String[] arguments) throws Exception {
         int passed = 0;
-        for (var method : Tests.class.getDeclaredMethods()) {
-            if (method.getName().endsWith("Test")) {
-                method.invoke(null);
-                passed++;
+        for (Class<?> tests : List.of(Tests.class, DriversTests.class)) {
+            for (var method : tests.getDeclaredMethods()) {
+                if (method.getName().endsWith("Test")) {
+                    method.invoke(null);
+                    passed++;
+                }
             }
         }
         System.out.println(passed + " passed, 0 failed");
     }
 
-    private static void equal(Object found, Object expected) {
+    /** Fails if a value is not the one expected. */
+    public static void equal(Object found, Object expected) {
         if (!found.equals(expected)) {
             throw new AssertionError("found " + found + ", expected " + expected);
         }
@@ -81,7 +85,8 @@ public final class Tests {
         Drivers.find(Job.parse(job.replace("DRIVER", "mysql-connector-j")));
     }
 
-    private static RowFile rows(String text, int count) throws Exception {
+    /** Rows of two columns, of two bytes and of one. */
+    public static RowFile rows(String text, int count) throws Exception {
         Path file = Files.createTempFile("dyno-test-", ".rows");
         try {
             Files.writeString(file, text, StandardCharsets.US_ASCII);
@@ -135,7 +140,18 @@ public final class Tests {
         Load.Range whole = new Load.Range(5, 12);
         equal(Load.parts(whole, 3), List.of(new Load.Range(5, 8), new Load.Range(8, 11), new Load.Range(11, 12)));
         equal(Load.parts(new Load.Range(5, 5), 3), List.of());
-        equal(new Load("t", null, 0, 4, 0).transactions(), List.of(new Load.Range(0, 4)));
+    }
+
+    static void transactionsFollowOneAnotherTest() {
+        Load load = new Load("t", null, 1, 6, 3);
+        equal(load.transaction(1), new Load.Range(1, 4));
+        equal(load.transaction(4), new Load.Range(4, 6));
+        equal(load.transaction(6), new Load.Range(6, 6));
+        equal(new Load("t", null, 0, 4, 0).transaction(0), new Load.Range(0, 4));
+        equal(load.isSingle(2), false);
+        equal(load.isSingle(3), true);
+        equal(new Load("t", null, 0, 4, 0).isSingle(3), false);
+        equal(new Load("t", null, 0, 4, 9).isSingle(4), true);
     }
 
     static void anEventIsOneLineTest() {

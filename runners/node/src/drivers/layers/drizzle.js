@@ -36,6 +36,9 @@ export default function driver({ engine, Driver, SyncDriver = Driver, Session, S
     code(error) {
       return super.code(error.cause ?? error);
     }
+    codes(error) {
+      return super.codes(error.cause ?? error);
+    }
     words(error) {
       return super.words(error.cause ?? error);
     }

@@ -57,7 +57,9 @@ export default class MariaDb extends MySqlSql {
       return this.insertRows(load);
     }
     const sql = this.insertText(load);
-    return this.inBlocks(load, MANY, (start, stop) => this.connection.batch(sql, load.file.rows(start, stop)));
+    const batch = (start, stop) => this.connection.batch(sql, load.file.rows(start, stop));
+    // Servers without bulk execution are sent a statement for each row.
+    return this.inBlocks(load, MANY, batch, 1);
   }
 
   identity() {

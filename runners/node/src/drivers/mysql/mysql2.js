@@ -110,9 +110,11 @@ export default class MySql2 extends MySqlSql {
 }
 
 class MySql2Session extends MySqlSession {
-  prepare(pieces) {
+  /** What `prepare` has prepared is kept for `execute`. */
+  async prepare(pieces) {
     const { connection } = this;
     const sql = this.text(pieces);
+    await connection.prepare(sql);
     return (...values) => connection.execute(sql, values);
   }
 }

@@ -78,6 +78,11 @@ export class MySqlSql extends ServerSql {
     return errno > 0 && errno < CLIENTS && !LOST.includes(errno) ? String(errno) : "";
   }
 
+  /** The number, and the SQLSTATE. */
+  codes(error) {
+    return [String(error.errno ?? ""), error.sqlState ?? ""];
+  }
+
   words(error) {
     const code = this.code(error);
     const several = error.errors?.map(({ message }) => message).join("; ");
@@ -123,9 +128,6 @@ export class MySqlSession extends Session {
 
   mayPass(error) {
     return MAY_PASS.includes(error.errno);
-  }
-  codes(error) {
-    return [String(error.errno ?? "")];
   }
 }
 

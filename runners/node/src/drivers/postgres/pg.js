@@ -105,6 +105,7 @@ export default class Pg extends PostgresSql {
 }
 
 class PgSession extends PostgresSession {
+  /** The first execution prepares, without a further exchange: the library has no call that only prepares. */
   prepare(pieces) {
     const { connection } = this;
     const text = this.text(pieces);

@@ -96,10 +96,13 @@ export default class Postgres extends PostgresSql {
 }
 
 class PostgresJsSession extends PostgresSession {
-  /** By a tagged template, as its manual does: what such a template says is prepared, and kept. */
-  prepare(pieces) {
+  /** By a tagged template, as its manual does: what such a template says is prepared, and kept. `describe` does this and
+   *  executes nothing. It is kept by the types that are named for its parameters: none, for NULL as for numbers and
+   *  texts. */
+  async prepare(pieces) {
     const { sql } = this.connection;
     const strings = template(pieces);
+    await sql(strings, ...pieces.slice(1).map(() => null)).describe();
     return (...values) => sql(strings, ...values).values();
   }
 

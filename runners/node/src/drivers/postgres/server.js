@@ -130,9 +130,8 @@ export class PostgresSql extends ServerSql {
   /** Sends the INSERTs of a block of rows before the first answer is there. */
   async pipelined(load) {
     const insert = this.inserter(this.insertText(load));
-    await this.inBlocks(load, 1000, (start, stop) =>
-      Promise.all(load.file.rows(start, stop).map((row) => insert(...row))),
-    );
+    const send = (start, stop) => Promise.all(load.file.rows(start, stop).map((row) => insert(...row)));
+    await this.inBlocks(load, 1000, send, 1);
   }
 }
 

@@ -50,13 +50,13 @@ export default class Libsql extends sqlite(Sql) {
   }
 
   bulkLoad(load) {
-    if (this.variant === "insert") {
+    // Outside of a transaction a batch begins one, also for a single row.
+    if (this.variant === "insert" || !load.begins()) {
       return this.insertRows(load);
     }
     const sql = this.insertText(load);
-    return this.inBlocks(load, MANY, (start, stop) =>
-      this.connection.batch(load.file.rows(start, stop).map((args) => ({ sql, args }))),
-    );
+    const batch = (start, stop) => this.connection.batch(load.file.rows(start, stop).map((args) => ({ sql, args })));
+    return this.inBlocks(load, MANY, batch, 1);
   }
 
   code(error) {

@@ -100,12 +100,13 @@ class DuckDb(Sql):
                         self._connection.executemany(sql, block)
 
     def _arrow(self, load: Load) -> None:
-        """INSERT from a SELECT over Arrow data, which DuckDB reads in place."""
+        """INSERT from a SELECT over Arrow data, which DuckDB reads in place. Each transaction is one statement, which
+        commits on its own."""
         columns = ", ".join(f"row[{place + 1}]" for place in range(len(load.columns)))
         sql = f"INSERT INTO {identifier(load.table)} SELECT {columns} FROM dyno_rows"
         connection = self._connection
         batches = self._batches(load.file)
-        for start, stop in self._transactions(load):
+        for start, stop in load.transactions():
             connection.register("dyno_rows", batches.reader(start, stop))
             connection.execute(sql)
             connection.unregister("dyno_rows")
@@ -120,7 +121,8 @@ class DuckDb(Sql):
     def import_file(self, load: Load) -> None:
         """INSERT from a SELECT over the file, which DuckDB's own CSV reader splits with as many threads as
         the engine has. Nothing is guessed: columns and delimiter are given. An empty field is an empty text,
-        not NULL. Where there are several transactions, each reads the file from its beginning."""
+        not NULL. Each transaction is one statement, which commits on its own; where there are several, each reads the
+        file from its beginning."""
         file: RecordFile = load.file
         types = {column.name: TYPES[column.kind] for column in file.columns}
         texts = [name for name, kind in types.items() if kind == TYPES["text"]]
@@ -133,7 +135,7 @@ class DuckDb(Sql):
             f"columns = {{{columns}}}, force_not_null = [{', '.join(map(quoted, texts))}])"
         )
         with self._as_failures():
-            for start, stop in self._transactions(load):
+            for start, stop in load.transactions():
                 whole = stop - start == file.count
                 self._connection.execute(sql if whole else f"{sql} LIMIT {stop - start} OFFSET {start}")
 

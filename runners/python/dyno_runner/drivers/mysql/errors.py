@@ -18,6 +18,11 @@ def number_of(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
 
 
+def state_of(error: Exception) -> str:
+    """The SQLSTATE that the server sent with an error; empty where it sent none."""
+    return getattr(error, "sqlstate", None) or ""
+
+
 def code_of(error: Exception) -> str:
     """The server's number; empty for an error of the connection."""
     number = number_of(error)

@@ -9,7 +9,7 @@ from typing import Any
 import MySQLdb
 from MySQLdb import release
 from MySQLdb.converters import conversions
-from MySQLdb.cursors import SSCursor
+from MySQLdb.cursors import Cursor, SSCursor
 
 from ...contract import Job
 from ...failure import Failure
@@ -22,6 +22,18 @@ from .server import MySql, MySqlSession
 VERIFIES = ("VERIFY_CA", "VERIFY_IDENTITY")
 # The names of the files that mysqlclient hands on.
 FILES = {"ssl-ca": "ca", "ssl-cert": "cert", "ssl-key": "key"}
+
+
+class StateCursor(Cursor):
+    """Adds its SQLSTATE to an error. The module leaves it to the connection, which forgets it with the next command,
+    such as the ROLLBACK after the error."""
+
+    def execute(self, query: Any, args: Any = None) -> Any:
+        try:
+            return super().execute(query, args)
+        except MySQLdb.Error as error:
+            error.sqlstate = self.connection.sqlstate()
+            raise
 
 
 class MySqlClientAccess(MySqlAccess):
@@ -41,6 +53,7 @@ class MySqlClientAccess(MySqlAccess):
         words: dict[str, Any] = {
             "connect_timeout": options.patience,
             "local_infile": 0,
+            "cursorclass": StateCursor,
             # One text is one statement, as with the other drivers.
             "multi_statements": False,
             "conv": as_written(conversions),

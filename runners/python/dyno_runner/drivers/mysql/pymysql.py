@@ -104,7 +104,8 @@ class PyMySql(MySql):
         return super().words(error) + advice
 
     def _load_data(self, load: Load) -> None:
-        """LOAD DATA LOCAL from the rows converted to text, a block at a time."""
+        """LOAD DATA LOCAL from the rows converted to text, a block at a time. Each transaction is one statement, which
+        commits on its own."""
         cursor = self._cursor
 
         def one(name: str) -> None:
@@ -112,7 +113,7 @@ class PyMySql(MySql):
                 f"LOAD DATA LOCAL INFILE '{name}' INTO TABLE {identifier(load.table)} CHARACTER SET utf8mb4"
             )
 
-        for start, stop in self._transactions(load):
+        for start, stop in load.transactions():
             feed(load.file.lines(start, stop), one)
             # The server turns an error of an INSERT into a warning here.
             if cursor.warning_count:

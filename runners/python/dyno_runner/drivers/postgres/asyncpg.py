@@ -4,7 +4,7 @@ Texts that are executed once, and simple statements, are prepared without a name
 (`execute`) drops rows. So they take two round trips.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from ...driver import identifier
 from ...failure import Failure
 from ...inputs import Load, Statements
 from ...mix.session import Execute
-from ..eventloop import EARLY, EventLoop, waits
+from ..eventloop import EventLoop, waits
 from ..listed import JobSql
 from ..server import ServerDriver, ServerTrial
 from ..spelling import MARK, numbered
@@ -168,7 +168,6 @@ class AsyncPg(ServerDriver):
     _session = AsyncPgSession
     _reaches = AsyncPgAccess
     shares_thread = True
-    early = EARLY
 
     def __init__(self, job: Job, trial: ServerTrial, variant: str) -> None:
         super().__init__(job, trial, variant)
@@ -208,7 +207,7 @@ class AsyncPg(ServerDriver):
         async def all_of_them() -> None:
             nonlocal place
             insert = (await self._asyncpg.prepare(self._insert(load))).fetch
-            async for transaction in self._begun(load):
+            async for transaction in self._begun(load.ranges(), load.begins()):
                 for start, stop in load.turns.parts(*transaction):
                     for place, row in enumerate(load.file.tuples(start, stop), start):
                         await insert(*row)
@@ -238,29 +237,33 @@ class AsyncPg(ServerDriver):
     def _insert(self, load: Load) -> str:
         return dollars(super()._insert(load))
 
-    async def _begun(self, load: Load) -> AsyncIterator[tuple[int, int]]:
-        """The ranges of rows that make a transaction each, with BEGIN before and COMMIT after it."""
-        for transaction in load.transactions():
-            await self._asyncpg.execute("BEGIN")
-            yield transaction
-            await self._asyncpg.execute("COMMIT")
+    async def _begun(self, ranges: Iterable[tuple[int, int]], begins: bool) -> AsyncIterator[tuple[int, int]]:
+        """Ranges of rows, each between BEGIN and COMMIT if `begins`."""
+        for rows in ranges:
+            if begins:
+                await self._asyncpg.execute("BEGIN")
+            yield rows
+            if begins:
+                await self._asyncpg.execute("COMMIT")
 
     async def _records(self, load: Load) -> None:
-        """COPY of rows in binary, which asyncpg makes of tuples."""
-        async for start, stop in self._begun(load):
+        """COPY of rows in binary, which asyncpg makes of tuples. Each transaction is one statement, which commits on
+        its own."""
+        for start, stop in load.transactions():
             records = load.file.tuples(start, stop)
             await self._asyncpg.copy_records_to_table(_folded(load.table), records=records)
 
     async def _copy(self, load: Load) -> None:
-        """COPY of rows converted to text, a block at a time."""
-        async for start, stop in self._begun(load):
+        """The same with rows converted to text, a block at a time."""
+        for start, stop in load.transactions():
             source = _blocks(load.file.lines(start, stop))
             await self._asyncpg.copy_to_table(_folded(load.table), source=source)
 
     async def _execute_many(self, load: Load) -> None:
         """The prepared statement for each row, of which many are sent together."""
         many = (await self._asyncpg.prepare(self._insert(load))).executemany
-        async for transaction in self._begun(load):
+        # What one call sends commits together.
+        async for transaction in self._begun(load.transactions(), load.begins()):
             for start, stop in load.turns.parts(*transaction):
                 await many(load.file.tuples(start, stop))
 

@@ -59,7 +59,8 @@ def _options(server: Server, database: str | None) -> dict[str, Any]:
 
 class PsycopgSession(PostgresErrors, CursorSession):
     """A client on a connection. Every statement is prepared when it is executed first, once for each choice
-    of types that psycopg makes for its values."""
+    of types that psycopg makes for its values: it has no call that prepares without executing. After a ROLLBACK
+    it prepares all of them anew, as after its own `rollback`."""
 
     errors = psycopg.Error
     parameter = "%s"
@@ -68,9 +69,11 @@ class PsycopgSession(PostgresErrors, CursorSession):
         # All statements of a mix stay prepared; by default psycopg keeps a hundred.
         connection.prepared_max = None
         super().__init__(connection.cursor(), close)
+        # By default psycopg would prepare BEGIN and COMMIT at their sixth execution, within the clock.
+        self._execute = partial(self.cursor.execute, prepare=False)
 
     def prepare(self, sql: str) -> Execute:
-        cursor, execute, fetch = self.cursor, self._execute, self._fetch
+        cursor, execute, fetch = self.cursor, self.cursor.execute, self._fetch
 
         def run(values: tuple[Any, ...]) -> Any:
             execute(sql, values, prepare=True)
@@ -149,9 +152,10 @@ class Psycopg(ServerDriver):
                 self._cursor.executemany(sql, load.file.tuples(start, stop))
 
     def _copy(self, load: Load) -> None:
-        """COPY from the rows converted to text, a block at a time."""
+        """COPY from the rows converted to text, a block at a time. Each transaction is one statement, which commits on
+        its own."""
         sql = f"COPY {identifier(load.table)} FROM STDIN"
-        for start, stop in self._transactions(load):
+        for start, stop in load.transactions():
             with self._cursor.copy(sql) as copy:
                 for block in load.file.lines(start, stop):
                     copy.write(block)

@@ -21,7 +21,7 @@ fn network(node_delay_ns: Option<u64>) -> Option<ClusterNetwork> {
         eprintln!("not run: there is no {MAKER} here");
         return None;
     }
-    let made = ClusterNetwork::new(ClusterShape { nodes: 2, reach: Reach::First, node_delay_ns });
+    let made = ClusterNetwork::new(ClusterShape { nodes: 2, reach: Reach::First, node_delay_ns }, true);
     match made {
         Ok(network) => Some(network),
         Err(error) if Uid::effective().is_root() => panic!("{error:#}"),
@@ -98,6 +98,12 @@ fn check_faults(network: &ClusterNetwork) {
     assert_eq!(round_trip(&sockets, 20), None);
     network.repair(0).unwrap();
     assert!(passes(&sockets, 21..30));
+}
+
+#[test]
+fn a_url_is_advised_only_where_there_are_urls() {
+    assert!(without_root(true).ends_with("at the address of one of its nodes (--url)"));
+    assert!(without_root(false).ends_with("run dyno as root"));
 }
 
 #[test]

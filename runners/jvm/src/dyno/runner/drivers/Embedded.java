@@ -2,7 +2,6 @@ package dyno.runner.drivers;
 
 import dyno.runner.Failure;
 import dyno.runner.Job;
-import dyno.runner.Load;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -146,11 +145,6 @@ abstract class Embedded extends Jdbc {
         } else {
             super.run(sql, add);
         }
-    }
-
-    @Override
-    void loadPart(Load load, Load.Range range) throws SQLException {
-        batches(load, range);
     }
 
     /** The database stays open while clients come and go, as in a program that has it within. */

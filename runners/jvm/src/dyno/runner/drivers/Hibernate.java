@@ -62,27 +62,42 @@ final class Hibernate extends Layered {
         return new HibernateSession(own, this);
     }
 
-    /** https://docs.hibernate.org/orm/6.6/userguide/html_single/#batch */
     @Override
-    void load(Load load, Load.Range range, int many) throws SQLException {
-        List<String> names = schema.names(load.table());
-        String[] cells = new String[names.size()];
-        LayerSession.unwrapped(() -> {
-            try (StatelessSession session = factory.openStatelessSession(under.connection)) {
-                session.setJdbcBatchSize(many);
-                session.beginTransaction();
-                for (int place = range.start(); place < range.stop(); place++) {
-                    load.file().read(place, cells);
-                    Map<String, Object> row = new HashMap<>();
-                    for (int column = 0; column < cells.length; column++) {
-                        row.put(names.get(column), cells[column]);
-                    }
-                    session.insert(load.table(), row);
-                }
-                session.getTransaction().commit();
+    Loader loader(Load load, int many) {
+        String[] names = schema.names(load.table()).toArray(String[]::new);
+        String[] cells = new String[names.length];
+        return new Loader() {
+            /** As in its manual, all of its work is within transactions. */
+            @Override
+            public int rows() {
+                return 0;
             }
-            return null;
-        });
+
+            @Override
+            public void load(Load.Range range) throws SQLException {
+                LayerSession.unwrapped(() -> {
+                    insert(load, range, many, names, cells);
+                    return null;
+                });
+            }
+        };
+    }
+
+    /** https://docs.hibernate.org/orm/6.6/userguide/html_single/#batch */
+    private void insert(Load load, Load.Range range, int many, String[] names, String[] cells) {
+        try (StatelessSession session = factory.openStatelessSession(under.connection)) {
+            session.setJdbcBatchSize(many);
+            session.beginTransaction();
+            for (int place = range.start(); place < range.stop(); place++) {
+                load.file().read(place, cells);
+                Map<String, Object> row = new HashMap<>();
+                for (int column = 0; column < cells.length; column++) {
+                    row.put(names[column], cells[column]);
+                }
+                session.insert(load.table(), row);
+            }
+            session.getTransaction().commit();
+        }
     }
 
     SessionFactory factory() {

@@ -181,7 +181,7 @@ final class Hikari extends PgJdbc {
 
         @Override
         public List<String> codes(SQLException error) {
-            return List.of(driver.code(error));
+            return driver.codes(error);
         }
 
         @Override

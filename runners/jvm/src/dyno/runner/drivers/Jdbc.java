@@ -52,8 +52,16 @@ abstract class Jdbc implements Driver {
     /** A client on a connection. With `isOwn` the connection was opened for this client. */
     abstract Session client(Connection connection, boolean isOwn);
 
-    /** Loads rows within a transaction by the variant. */
-    abstract void loadPart(Load load, Load.Range range) throws Exception;
+    /** What loads rows by the variant. */
+    Loader loader(Load load) throws SQLException {
+        return new Batches(load);
+    }
+
+    /** The codes by which a job may name an error; none of an error of the connection. */
+    List<String> codes(SQLException error) {
+        String code = code(error);
+        return code.isEmpty() ? List.of() : List.of(code);
+    }
 
     /** Has the server keep the statements prepared that a layer executes on a connection, or keep none. Returns false if this
      *  driver has no call for that. */
@@ -118,75 +126,124 @@ abstract class Jdbc implements Driver {
 
     @Override
     public void insertRows(Load load) throws Exception {
-        int place = load.start();
-        try (PreparedStatement insert = prepare(insertText(load))) {
-            String[] cells = new String[load.file().columns().size()];
-            connection.setAutoCommit(false);
-            for (Load.Range range : load.transactions()) {
-                for (place = range.start(); place < range.stop(); place++) {
-                    bind(insert, load.file(), place, cells);
-                    insert.executeUpdate();
-                }
-                connection.commit();
-            }
-            connection.setAutoCommit(true);
-        } catch (SQLException error) {
-            throw failure(error, place);
-        }
+        load(load, new Inserts(load));
     }
 
     @Override
     public void bulkLoad(Load load) throws Exception {
-        if (variant.equals("insert")) {
-            insertRows(load);
-            return;
-        }
-        try {
-            inTransactions(load, range -> loadPart(load, range));
-        } catch (SQLException error) {
-            throw failure(error, Failure.NOWHERE);
-        }
+        load(load, variant.equals("insert") ? new Inserts(load) : loader(load));
     }
 
-    /** Loads a range of rows. */
-    interface RangeLoader {
-        void load(Load.Range range) throws Exception;
-    }
-
-    /** Loads all rows, each range of them within a transaction. */
-    final void inTransactions(Load load, RangeLoader loader) throws Exception {
-        connection.setAutoCommit(false);
-        for (Load.Range range : load.transactions()) {
-            loader.load(range);
-            connection.commit();
-        }
-        connection.setAutoCommit(true);
-    }
-
-    /** Loads rows by executeBatch. */
-    final void batches(Load load, Load.Range whole) throws SQLException {
-        try (PreparedStatement insert = prepare(insertText(load))) {
-            String[] cells = new String[load.file().columns().size()];
-            for (Load.Range range : Load.parts(whole, MANY)) {
-                for (int place = range.start(); place < range.stop(); place++) {
-                    bind(insert, load.file(), place, cells);
-                    insert.addBatch();
-                }
-                insert.executeBatch();
+    /** Loads all rows, and closes what loads them. */
+    final void load(Load load, Loader loader) throws Exception {
+        try (loader) {
+            if (load.isSingle(loader.rows())) {
+                // It commits on its own: statements around it would cost an exchange with a server each.
+                transactions(load, loader, () -> {});
+            } else {
+                connection.setAutoCommit(false);
+                transactions(load, loader, connection::commit);
+                connection.setAutoCommit(true);
             }
+        } catch (SQLException error) {
+            throw failure(error, loader.place());
+        }
+    }
+
+    /** The end of a transaction. */
+    private interface Commit {
+        void run() throws SQLException;
+    }
+
+    private static void transactions(Load load, Loader loader, Commit commit) throws Exception {
+        Load.Range range = load.transaction(load.start());
+        while (range.start() < load.stop()) {
+            loader.load(range);
+            commit.run();
+            range = load.transaction(range.stop());
+        }
+    }
+
+    /** A prepared INSERT, which inserts the rows of a load. */
+    private abstract class Prepared implements Loader {
+        final PreparedStatement insert;
+        private final RowFile file;
+        private final String[] cells;
+
+        Prepared(Load load) throws SQLException {
+            file = load.file();
+            cells = new String[file.columns().size()];
+            insert = prepare(insertText(load));
+        }
+
+        final void bind(int place) throws SQLException {
+            file.read(place, cells);
+            for (int column = 0; column < cells.length; column++) {
+                insert.setString(column + 1, cells[column]);
+            }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            insert.close();
+        }
+    }
+
+    /** By `executeUpdate` for each row. */
+    private final class Inserts extends Prepared {
+        private int place = Failure.NOWHERE;
+
+        Inserts(Load load) throws SQLException {
+            super(load);
+        }
+
+        @Override
+        public void load(Load.Range range) throws SQLException {
+            for (int row = range.start(); row < range.stop(); row++) {
+                place = row;
+                bind(row);
+                insert.executeUpdate();
+            }
+        }
+
+        @Override
+        public int place() {
+            return place;
+        }
+    }
+
+    /** By `executeBatch`. */
+    private final class Batches extends Prepared {
+        Batches(Load load) throws SQLException {
+            super(load);
+        }
+
+        @Override
+        public void load(Load.Range range) throws SQLException {
+            for (Load.Range part : Load.parts(range, MANY)) {
+                batch(part);
+            }
+        }
+
+        /** A single row goes without a batch, for which pgjdbc has the server parse it each time, and MySQL Connector/J, where it
+         *  rewrites batches, prepares a statement each time. */
+        private void batch(Load.Range part) throws SQLException {
+            if (part.stop() - part.start() == 1) {
+                bind(part.start());
+                insert.executeUpdate();
+                return;
+            }
+            for (int row = part.start(); row < part.stop(); row++) {
+                bind(row);
+                insert.addBatch();
+            }
+            insert.executeBatch();
         }
     }
 
     /** A statement for rows. */
     PreparedStatement prepare(String sql) throws SQLException {
         return connection.prepareStatement(sql);
-    }
-
-    private static void bind(PreparedStatement insert, RowFile file, int place, String[] cells) throws SQLException {
-        file.read(place, cells);
-        for (int column = 0; column < cells.length; column++) {
-            insert.setString(column + 1, cells[column]);
-        }
     }
 
     private static String insertText(Load load) {

@@ -61,7 +61,7 @@ abstract class JdbcSession implements Session {
 
     @Override
     public List<String> codes(SQLException error) {
-        return List.of(driver.code(error));
+        return driver.codes(error);
     }
 
     @Override

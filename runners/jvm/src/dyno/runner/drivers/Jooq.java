@@ -72,19 +72,23 @@ final class Jooq extends Layered {
     }
 
     @Override
-    void load(Load load, Load.Range range, int many) throws SQLException {
+    Loader loader(Load load, int many) {
         DSLContext db = on(under.connection, StatementType.PREPARED_STATEMENT);
         Table<?> table = DSL.table(DSL.name(load.table()));
         List<Field<String>> fields = schema.names(load.table()).stream()
                 .map(name -> DSL.field(DSL.name(name), String.class))
                 .toList();
-        LayerSession.unwrapped(() -> {
-            for (Load.Range part : Load.parts(range, many)) {
-                if (many == 1) {
-                    db.insertInto(table, fields).values(cells(load, part.start())).execute();
-                } else {
-                    batch(db.batch(db.insertInto(table, fields).values(Collections.nCopies(fields.size(), null))), load, part);
+        if (many == 1) {
+            return range -> LayerSession.unwrapped(() -> {
+                for (int place = range.start(); place < range.stop(); place++) {
+                    db.insertInto(table, fields).values(cells(load, place)).execute();
                 }
+                return null;
+            });
+        }
+        return range -> LayerSession.unwrapped(() -> {
+            for (Load.Range part : Load.parts(range, many)) {
+                batch(db.batch(db.insertInto(table, fields).values(Collections.nCopies(fields.size(), null))), load, part);
             }
             return null;
         });

@@ -38,8 +38,8 @@ abstract class Layered implements Driver {
     /** A client of the layer on the connection of a client of the driver. */
     abstract Session client(JdbcSession own) throws SQLException;
 
-    /** Loads rows within a transaction, `many` of them at once. */
-    abstract void load(Load load, Load.Range range, int many) throws SQLException;
+    /** What loads rows, `many` of them at once. */
+    abstract Loader loader(Load load, int many);
 
     private void know(Schema found) {
         if (!found.equals(schema)) {
@@ -68,19 +68,19 @@ abstract class Layered implements Driver {
     }
 
     @Override
-    public void ready(Load load) {
+    public void ready(Load load) throws SQLException {
+        under.keep(under.connection, true);
         know(Schema.ofTexts(load.table(), load.file().columns().stream().map(RowFile.Column::name).toList()));
     }
 
     @Override
     public void insertRows(Load load) throws Exception {
-        under.inTransactions(load, range -> load(load, range, 1));
+        under.load(load, loader(load, 1));
     }
 
     @Override
     public void bulkLoad(Load load) throws Exception {
-        int many = under.variant.equals("insert") ? 1 : Jdbc.MANY;
-        under.inTransactions(load, range -> load(load, range, many));
+        under.load(load, loader(load, under.variant.equals("insert") ? 1 : Jdbc.MANY));
     }
 
     @Override

@@ -58,8 +58,7 @@ final class Listed {
                 try {
                     statement.execute(text);
                 } catch (SQLException error) {
-                    String code = driver.code(error);
-                    if (code.isEmpty() || !(one.ignores().contains(code) || one.ignores().contains(ANY))) {
+                    if (!isIgnored(one, driver.codes(error))) {
                         throw error;
                     }
                     taken = false;
@@ -71,6 +70,11 @@ final class Listed {
             throw code.isEmpty() ? new Failure(message) : new Failure.Refused(message, code, one.name());
         }
         return taken;
+    }
+
+    /** Returns true if the job ignores an error with these codes. One without is an error of the connection. */
+    private static boolean isIgnored(Job.Listed one, List<String> codes) {
+        return !codes.isEmpty() && (one.ignores().contains(ANY) || codes.stream().anyMatch(one.ignores()::contains));
     }
 
     /** Asks queries. What the engine refuses is reported as that; a lost connection is a failure. */

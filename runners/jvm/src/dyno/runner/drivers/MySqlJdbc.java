@@ -8,7 +8,6 @@ import java.io.InputStream;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -119,6 +118,13 @@ abstract class MySqlJdbc extends ServerJdbc {
         return isServers && !String.valueOf(error.getSQLState()).startsWith("08") ? String.valueOf(number) : "";
     }
 
+    /** The number, and the SQLSTATE, which several errors share. */
+    @Override
+    List<String> codes(SQLException error) {
+        String code = code(error);
+        return code.isEmpty() ? List.of() : List.of(code, String.valueOf(error.getSQLState()));
+    }
+
     @Override
     public String words(SQLException error) {
         String code = code(error);
@@ -149,20 +155,43 @@ abstract class MySqlJdbc extends ServerJdbc {
     }
 
     @Override
-    void loadPart(Load load, Load.Range range) throws SQLException {
-        if (!variant.equals("load-data")) {
-            batches(load, range);
-            return;
+    Loader loader(Load load) throws SQLException {
+        return variant.equals("load-data") ? new Data(load) : super.loader(load);
+    }
+
+    /** By LOAD DATA LOCAL. */
+    private final class Data implements Loader {
+        private final RowFile file;
+        private final String sql;
+        private final byte[] lines;
+        private final Statement statement;
+
+        Data(Load load) throws SQLException {
+            file = load.file();
+            sql = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE " + identifier(load.table()) + " CHARACTER SET utf8mb4";
+            lines = new byte[file.linesAtOnce() * file.lineBytes()];
+            statement = connection.createStatement();
         }
-        String sql = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE " + identifier(load.table()) + " CHARACTER SET utf8mb4";
-        try (Statement statement = connection.createStatement()) {
-            give(statement, new Lines(load.file(), range));
+
+        @Override
+        public int rows() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public void load(Load.Range range) throws SQLException {
+            give(statement, new Lines(file, range, lines));
             statement.execute(sql);
             // The server turns an error of an INSERT into a warning here.
             if (statement.getWarnings() != null) {
                 throw new Failure("LOAD DATA changed what it was given: "
                         + Failure.oneLine(statement.getWarnings().getMessage()));
             }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            statement.close();
         }
     }
 
@@ -174,10 +203,11 @@ abstract class MySqlJdbc extends ServerJdbc {
         private int at = 0;
         private int end = 0;
 
-        Lines(RowFile file, Load.Range range) {
+        /** `lines` has room for as many rows as are made into lines at once. */
+        Lines(RowFile file, Load.Range range, byte[] lines) {
             this.file = file;
-            this.parts = new ArrayList<>(Load.parts(range, file.linesAtOnce())).iterator();
-            this.lines = new byte[file.linesAtOnce() * file.lineBytes()];
+            this.parts = Load.parts(range, file.linesAtOnce()).iterator();
+            this.lines = lines;
         }
 
         @Override

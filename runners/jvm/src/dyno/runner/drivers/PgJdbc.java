@@ -3,6 +3,7 @@ package dyno.runner.drivers;
 import dyno.runner.Failure;
 import dyno.runner.Job;
 import dyno.runner.Load;
+import dyno.runner.RowFile;
 import java.sql.Connection;
 import java.sql.ParameterMetaData;
 import java.sql.PreparedStatement;
@@ -178,24 +179,39 @@ class PgJdbc extends ServerJdbc {
     }
 
     @Override
-    void loadPart(Load load, Load.Range range) throws SQLException {
-        if (!variant.equals("copy")) {
-            batches(load, range);
-            return;
+    Loader loader(Load load) throws SQLException {
+        return variant.equals("copy") ? new Copies(load) : super.loader(load);
+    }
+
+    /** By COPY. */
+    private final class Copies implements Loader {
+        private final RowFile file;
+        private final String sql;
+        private final byte[] lines;
+
+        Copies(Load load) {
+            file = load.file();
+            sql = "COPY " + identifier(load.table()) + " FROM STDIN";
+            lines = new byte[file.linesAtOnce() * file.lineBytes()];
         }
-        CopyIn copy = connection.unwrap(PGConnection.class)
-                .getCopyAPI()
-                .copyIn("COPY " + identifier(load.table()) + " FROM STDIN");
-        int many = load.file().linesAtOnce();
-        byte[] lines = new byte[many * load.file().lineBytes()];
-        try {
-            for (Load.Range part : Load.parts(range, many)) {
-                copy.writeToCopy(lines, 0, load.file().lines(part.start(), part.stop(), lines));
-            }
-            copy.endCopy();
-        } finally {
-            if (copy.isActive()) {
-                copy.cancelCopy();
+
+        @Override
+        public int rows() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public void load(Load.Range range) throws SQLException {
+            CopyIn copy = connection.unwrap(PGConnection.class).getCopyAPI().copyIn(sql);
+            try {
+                for (Load.Range part : Load.parts(range, file.linesAtOnce())) {
+                    copy.writeToCopy(lines, 0, file.lines(part.start(), part.stop(), lines));
+                }
+                copy.endCopy();
+            } finally {
+                if (copy.isActive()) {
+                    copy.cancelCopy();
+                }
             }
         }
     }

@@ -2,7 +2,6 @@ package dyno.runner.drivers;
 
 import dyno.runner.Failure;
 import dyno.runner.Job;
-import dyno.runner.Load;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -123,11 +122,6 @@ final class SqliteJdbc extends Jdbc {
     @Override
     public void back() throws SQLException {
         use(another());
-    }
-
-    @Override
-    void loadPart(Load load, Load.Range range) throws SQLException {
-        batches(load, range);
     }
 
     @Override

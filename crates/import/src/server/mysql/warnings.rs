@@ -1,0 +1,142 @@
+//! Judges a load by its warnings: LOAD DATA LOCAL turns errors of values into them, since the server cannot stop a client
+//! that sends.
+
+use anyhow::{Result, anyhow};
+use dyno_client::Sql;
+use dyno_protocol::Value;
+
+use super::MySql;
+use super::catalog::{literal, text};
+use crate::error::{Input, Refused};
+use crate::server::sent::Sent;
+
+/// Codes of the conditions that a trigger raises by SIGNAL: their messages are its own.
+const OF_TRIGGERS: [&str; 3] = ["1642", "1643", "1644"];
+
+/// A message of fewer bytes is whole. The server cuts longer ones, perhaps within the row's number (`MYSQL_ERRMSG_SIZE`).
+const WHOLE: usize = 500;
+
+/// A warning of the server.
+struct Warning {
+    code: String,
+    message: String,
+}
+
+impl Warning {
+    /// The row of SHOW WARNINGS: level, code and message.
+    fn of(row: Vec<Value>) -> Warning {
+        let mut row = row.into_iter().skip(1).map(text);
+        Warning { code: row.next().unwrap_or_default(), message: row.next().unwrap_or_default() }
+    }
+
+    /// The row that it names, from 1, and the message without it.
+    fn row(&self) -> Option<(u64, &str)> {
+        row_at_end(&self.message).filter(|_| !OF_TRIGGERS.contains(&self.code.as_str()))
+    }
+}
+
+/// The row that a message names at its very end, from 1, and the message without it. The same words elsewhere are those of a
+/// value.
+fn row_at_end(message: &str) -> Option<(u64, &str)> {
+    let (before, digits) = message.rsplit_once(" at row ")?;
+    let is_number = message.len() < WHOLE && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let row = digits.parse().ok().filter(|_| is_number)?;
+    Some((row, before))
+}
+
+impl MySql {
+    /// Refuses a load that raised warnings, for a table, or for one of a passing name unless the table itself `is_filled`.
+    ///
+    /// # Errors
+    /// The row that the server refuses, or its words where it does not say which.
+    pub(super) fn check_warnings(&self, sent: &Sent, table: &str, is_filled: bool) -> Result<()> {
+        let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
+        let warnings: Vec<Warning> = warnings.into_iter().map(Warning::of).collect();
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        // Before any other query, after which the server knows no more of these warnings.
+        let refused = self.refused(&warnings);
+        // A statement of a trigger counts rows anew, and so do the messages from there on.
+        let refused = refused.filter(|_| !is_filled || !self.may_have_triggers(table));
+        let placed = refused.and_then(|(row, reason)| Some((sent.row(row)?, reason)));
+        if let Some(((line, record), reason)) = placed {
+            return Err(Refused { line, record, reason: self.plain(&reason, table) }.into());
+        }
+        let messages = warnings.iter().map(|warning| self.plain(&warning.message, table));
+        let messages = messages.collect::<Vec<_>>().join("; ");
+        Err(anyhow!("the server would change or leave out values, so nothing was loaded: {messages}")).input()
+    }
+
+    /// The row that the warnings are about, from 1, and the reason.
+    fn refused(&self, warnings: &[Warning]) -> Option<(u64, String)> {
+        let numbered = warnings.iter().find_map(Warning::row);
+        let numbered = numbered.map(|(row, reason)| (row, reason.to_owned()));
+        numbered.or_else(|| Some((self.first_row()?, warnings.first()?.message.clone())))
+    }
+
+    /// The row of the first warning, from 1, which the message of a violated key or check does not hold. None where the
+    /// server does not know.
+    fn first_row(&self) -> Option<u64> {
+        self.connection.rows("GET DIAGNOSTICS CONDITION 1 @dyno_row = ROW_NUMBER").ok()?;
+        self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
+    }
+
+    /// True unless the server lists no trigger of a table.
+    fn may_have_triggers(&self, table: &str) -> bool {
+        let found = self.connection.value(&format!(
+            "SELECT COUNT(*) FROM information_schema.triggers \
+             WHERE event_object_schema = DATABASE() AND event_object_table = {}",
+            literal(table)
+        ));
+        !matches!(found, Ok(Some(count)) if count == "0")
+    }
+
+    /// A message of the server with the table's own name and not the one that it has until it is whole, and with the name of
+    /// a column without either.
+    fn plain(&self, message: &str, table: &str) -> String {
+        let before = format!("`{}`.", self.staged);
+        let message = match message.split_once(&before) {
+            // for column `database`.`dyno_import_…`.`day`
+            Some((start, rest)) => {
+                let start = start.rfind(" `").map_or(start, |database| &start[..=database]);
+                format!("{start}{rest}")
+            }
+            None => message.to_owned(),
+        };
+        message.replace(&self.staged, table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_named_at_the_end_of_a_message_and_nowhere_else() {
+        assert_eq!(row_at_end("Data too long for 'a' at row 7"), Some((7, "Data too long for 'a'")));
+        let value = "Incorrect date value: 'x at row 9' for column `d` at row 2";
+        assert_eq!(row_at_end(value), Some((2, "Incorrect date value: 'x at row 9' for column `d`")));
+        for message in [
+            "Duplicate entry 'x at row 9' for key 'a'",
+            "Duplicate entry '5' for key 'a at row 9'",
+            "wrong at row 9 ",
+            "wrong at row +9",
+            "wrong at row ",
+            "wrong",
+        ] {
+            assert_eq!(row_at_end(message), None, "{message}");
+        }
+        // It may have ended in more digits.
+        assert_eq!(row_at_end(&format!("{} at row 12", "x".repeat(WHOLE))), None);
+    }
+
+    #[test]
+    fn a_message_that_a_trigger_wrote_names_no_row() {
+        let named = |code: &str| {
+            let warning = Warning { code: code.to_owned(), message: "wrong at row 9".to_owned() };
+            warning.row().map(|(row, _)| row)
+        };
+        assert_eq!((named("1366"), named("1642"), named("1644")), (Some(9), None, None));
+    }
+}
