@@ -71,17 +71,19 @@ fn what_is_no_dead_runs_folder_stays_in_memory() {
     let place = Place::new();
     let lock_in = |folder: &Path| File::create(folder.join("lock")).unwrap();
     let (living, open, waiting, theirs) = (decoy(), decoy(), decoy(), decoy());
-    let lock = lock_in(living.path());
+    // A dyno of another test may look at any moment: what keeps a folder is there before its lock has its name.
+    let lock = File::create(living.path().join("lock.new")).unwrap();
     lock.lock().unwrap();
+    fs::rename(living.path().join("lock.new"), living.path().join("lock")).unwrap();
     // Others may write to it.
-    drop(lock_in(open.path()));
     fs::set_permissions(open.path(), Permissions::from_mode(0o777)).unwrap();
+    drop(lock_in(open.path()));
     mkfifo(&waiting.path().join("lock"), Mode::S_IRWXU).unwrap();
-    drop(lock_in(theirs.path()));
     match Uid::effective().is_root() {
         true => chown(theirs.path(), Some(NOBODY), Some(NOBODY)).unwrap(),
         false => fs::set_permissions(theirs.path(), Permissions::from_mode(0o777)).unwrap(),
     }
+    drop(lock_in(theirs.path()));
     // A link to a folder that holds a free lock.
     let precious = place.path("precious");
     fs::create_dir(&precious).unwrap();

@@ -193,7 +193,7 @@ impl Source {
         let start =
             first_bytes(&mut bytes, PACKING).with_context(|| format!("cannot read {}", self.name()))?;
         let packing = packing(&start);
-        // Decoded from another encoding it would be known no more for what it is.
+        // Decoding would hide that it is a Parquet file.
         let encoding = encoding.filter(|_| !is_parquet(&start));
         let bytes = rejoined(&start, bytes);
         let mut text: Box<dyn BufRead + Send> = match packing {

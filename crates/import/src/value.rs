@@ -178,7 +178,7 @@ fn significant(text: &str) -> String {
 }
 
 /// The number of significant digits, and the power of ten before them; `(0, 0)` for zero. A power that 64 bits do not hold
-/// is the nearest that they hold, which no type keeps either.
+/// is the nearest that they hold: no type holds such a number.
 fn shape(body: &[u8]) -> Option<(usize, i64)> {
     let end = body.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(body.len());
     let exponent: i64 = match body.get(end + 1..) {

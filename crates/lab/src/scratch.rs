@@ -15,6 +15,7 @@ use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -31,6 +32,8 @@ pub const PREFIX: &str = "dyno-scratch-";
 const LOCK: &str = "lock";
 /// No folder takes so long to get its lock.
 const MAKING: Duration = Duration::from_secs(60);
+/// What dead runs left elsewhere is looked for once.
+static SWEPT_ELSEWHERE: Once = Once::new();
 
 /// The advice of commands without `--dir`.
 pub const BY_TMPDIR: &str = "TMPDIR names another folder";
@@ -44,7 +47,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder within `parent` and removes those that dead runs left there, with all else that they left.
+    /// Makes a folder within `parent` and removes those that dead runs left there; the first one of this process, with all
+    /// else that they left.
     ///
     /// # Errors
     /// `parent` is missing, no folder can be made there, or dyno is root and another user could exchange that folder.
@@ -60,7 +64,7 @@ impl Scratch {
         let context = || format!("cannot make a temporary folder in {}; {advice}", parent.display());
         check_lasting_for_root(parent).with_context(context)?;
         sweep(parent);
-        sweep::sweep_elsewhere();
+        SWEPT_ELSEWHERE.call_once(sweep::sweep_elsewhere);
         let folder = closed(PREFIX).tempdir_in(parent).with_context(context)?;
         // The lock is taken before it has its name: one that is found free is a dead run's.
         let unnamed = folder.path().join("lock.new");

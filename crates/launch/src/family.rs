@@ -55,15 +55,15 @@ impl Family {
                 kill_if(pid, || self.has(pid));
                 dying.insert(pid);
             }
-            dying.retain(|pid| !is_buried(*pid));
+            dying.retain(|pid| !is_reaped(*pid));
             if is_last && dying.is_empty() {
                 break;
             }
             thread::sleep(Duration::from_millis(1));
         }
         // Those that ended unprompted must be collected by dyno as well.
-        let bury = || waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG));
-        while bury().is_ok_and(|status| status != WaitStatus::StillAlive) {}
+        let reap = || waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG));
+        while reap().is_ok_and(|status| status != WaitStatus::StillAlive) {}
     }
 
     /// Those of the family that live.
@@ -80,7 +80,7 @@ impl Family {
 }
 
 /// Returns true if a killed process is gone for good.
-fn is_buried(pid: Pid) -> bool {
+fn is_reaped(pid: Pid) -> bool {
     match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
         Ok(WaitStatus::StillAlive) => false,
         Ok(_) => true,

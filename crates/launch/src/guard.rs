@@ -53,8 +53,8 @@ end_marked() {
     killed=
     for process in /proc/[0-9]*; do
         process=${process#/proc/}
-        [ -L "/proc/$process/fd/$number" ] && [ "$(user_of "$process")" = "$user" ] &&
-            [ "$(readlink "/proc/$process/fd/$number")" = "$mark" ] && kill -s KILL "$process" && killed=yes
+        [ -L "/proc/$process/fd/$number" ] && [ "$(readlink "/proc/$process/fd/$number")" = "$mark" ] &&
+            [ "$(user_of "$process")" = "$user" ] && kill -s KILL "$process" && killed=yes
     done
     [ -n "$killed" ]
 }
@@ -119,7 +119,7 @@ impl Guard {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "dyno-guard", name]);
         command.args([server, looks].map(|number| number.to_string()));
-        command.arg(mark.map(ServerMark::shown).unwrap_or_default()).arg(number.unwrap_or_default());
+        command.arg(mark.map(ServerMark::link_text).unwrap_or_default()).arg(number.unwrap_or_default());
         command.args(folders);
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -35,7 +35,7 @@ fn handle_of(process: Pid) -> Result<OwnedFd, Errno> {
 
 fn kill_by(handle: &OwnedFd) -> Result<(), Errno> {
     let (signal, about) = (libc::SIGKILL, ptr::null::<libc::siginfo_t>());
-    // SAFETY: the kernel takes numbers and a null pointer, which stands for what it says of a signal by itself.
+    // SAFETY: the kernel takes numbers and a null pointer: the kernel then fills in the usual details of the signal.
     let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), signal, about, 0) };
     Errno::result(sent).map(drop)
 }

@@ -9,6 +9,7 @@ mod descendants;
 pub mod environment;
 mod family;
 mod guard;
+mod inheritance;
 mod interrupts;
 mod killing;
 mod memory_cap;
@@ -20,6 +21,7 @@ pub mod waiting;
 
 pub use descendants::{descendants, stopped_descendants};
 pub use guard::Guard;
+pub use inheritance::inherit;
 pub use interrupts::{Interrupts, WakeGuard};
 pub use memory_cap::{MemoryCap, sweep as sweep_memory_caps};
 pub use process::{Ending, Inbox, Message, Process};

@@ -8,29 +8,28 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use crate::inheritance::inherit;
 use crate::killing::kill_if;
 
-/// The number of looks whether killed processes are gone, and the interval between two.
-const LOOKS: u32 = 400;
+/// The time that killed processes have to go, and the interval between two looks whether they are gone.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(5);
 
 /// The mark of the processes of one server.
 #[derive(Debug, Clone)]
 pub struct ServerMark {
-    /// The file's name, by which nobody can open it.
+    /// The file's name; it stands in no folder, so it cannot be opened by it.
     name: String,
     /// The number under which the processes have it open; `None` where that is not known.
     number: Option<RawFd>,
@@ -53,22 +52,13 @@ impl ServerMark {
     /// until the command is started.
     pub(crate) fn give(&mut self, command: &mut Command) -> io::Result<File> {
         let file = File::from(memfd_create(self.name.as_str(), MFdFlags::MFD_CLOEXEC)?);
-        let number = file.as_raw_fd();
-        // SAFETY: between fork and exec only calls that are safe in a signal handler may be made. The closure makes one
-        // system call on a number that is open, as the file lives longer.
-        unsafe {
-            command.pre_exec(move || {
-                let file = BorrowedFd::borrow_raw(number);
-                fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
-                Ok(())
-            });
-        }
-        self.number = Some(number);
+        inherit(command, &file);
+        self.number = Some(file.as_raw_fd());
         Ok(file)
     }
 
     /// What the kernel shows as the file's path.
-    pub(crate) fn shown(&self) -> OsString {
+    pub(crate) fn link_text(&self) -> OsString {
         format!("/memfd:{} (deleted)", self.name).into()
     }
 
@@ -79,11 +69,12 @@ impl ServerMark {
 
     /// Kills those processes of a user that have the mark, and waits until they are gone, but for two seconds at most.
     pub fn end_all(&self, user: u32) {
-        let shown = self.shown();
-        let is_wanted = |process: Pid| self.is_on(process, &shown) && user_of(process) == Some(user);
+        let link_text = self.link_text();
+        let is_wanted = |process: Pid| self.is_on(process, &link_text) && user_of(process) == Some(user);
         let kill = |process: &Pid| is_wanted(*process) && kill_if(*process, || is_wanted(*process));
+        let deadline = Instant::now() + PATIENCE;
         let mut killed = BTreeSet::new();
-        for _ in 0..LOOKS {
+        while Instant::now() < deadline {
             let found: Vec<Pid> = processes().filter(kill).collect();
             if found.is_empty() {
                 break;
@@ -91,14 +82,14 @@ impl ServerMark {
             killed.extend(found);
             thread::sleep(STEP);
         }
-        killed.into_iter().for_each(bury);
+        killed.into_iter().for_each(|process| reap(process, deadline));
     }
 
-    /// True if a process has the mark, which is shown thus. No file system is asked: the file of another process may be on
-    /// one that does not answer.
-    fn is_on(&self, process: Pid, shown: &OsStr) -> bool {
+    /// True if a process has the mark, whose link has this text. No file system is asked: the file of another process may be
+    /// on one that does not answer.
+    fn is_on(&self, process: Pid, link_text: &OsStr) -> bool {
         let folder = PathBuf::from(format!("/proc/{process}/fd"));
-        let is_it = |file: PathBuf| fs::read_link(file).is_ok_and(|found| found.as_os_str() == shown);
+        let is_it = |file: PathBuf| fs::read_link(file).is_ok_and(|found| found.as_os_str() == link_text);
         match self.number {
             Some(number) => is_it(folder.join(number.to_string())),
             None => fs::read_dir(folder).into_iter().flatten().flatten().any(|file| is_it(file.path())),
@@ -119,11 +110,9 @@ fn processes() -> impl Iterator<Item = Pid> {
 }
 
 /// Takes note of the end of a killed process where it has become dyno's child, so that it is not listed any more.
-fn bury(process: Pid) {
-    for _ in 0..LOOKS {
-        if waitpid(process, Some(WaitPidFlag::WNOHANG)) != Ok(WaitStatus::StillAlive) {
-            return;
-        }
+pub(crate) fn reap(process: Pid, deadline: Instant) {
+    let is_dying = || waitpid(process, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
+    while is_dying() && Instant::now() < deadline {
         thread::sleep(STEP);
     }
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use crate::descendants::stopped_descendants;
 use crate::guard::Guard;
-use crate::server_mark::{ServerMark, user_of};
+use crate::server_mark::{PATIENCE, ServerMark, reap, user_of};
 
 /// The main process of a server. When dyno notices its end, however it came, the processes that it left behind are ended.
 /// Dropped, it lets the server run: who starts one ends it.
@@ -55,7 +55,7 @@ impl ServerProcess {
         if self.status.is_none() {
             self.status = self.child.try_wait().ok().flatten();
             if self.status.is_some() {
-                self.end_rest();
+                self.end_leftovers();
             }
         }
         self.status
@@ -89,18 +89,17 @@ impl ServerProcess {
         }
         self.wait();
         // They may have become dyno's, which then has to take note of their end.
-        for child in children {
-            let _ = waitpid(child, Some(WaitPidFlag::WNOHANG));
-        }
+        let deadline = Instant::now() + PATIENCE;
+        children.into_iter().for_each(|child| reap(child, deadline));
     }
 
     fn wait(&mut self) {
         self.status = self.child.wait().ok();
-        self.end_rest();
+        self.end_leftovers();
     }
 
     /// Ends what the main process, which has ended, left behind.
-    fn end_rest(&self) {
+    fn end_leftovers(&self) {
         if let Some(user) = self.user {
             self.mark.end_all(user);
         }
@@ -117,7 +116,7 @@ mod tests {
     use std::io::Read;
     use std::process::Stdio;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Others, Run};
+use crate::{Machine, Others};
 
 /// An agent: a dyno on another machine, from which clients reached the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,9 +58,7 @@ pub struct AgentShare {
     pub others: Option<Others>,
 }
 
-impl Run {
-    /// The hosts whose agents were to drive the clients; empty where the clients were on the machine of dyno.
-    pub fn hosts(&self) -> BTreeSet<&str> {
-        self.agents.iter().map(|agent| agent.host.as_str()).collect()
-    }
+/// The hosts whose agents were to drive the clients of a run; empty where the clients were on the machine of dyno.
+pub fn hosts(agents: &[AgentRecord]) -> BTreeSet<&str> {
+    agents.iter().map(|agent| agent.host.as_str()).collect()
 }

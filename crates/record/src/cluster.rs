@@ -116,8 +116,8 @@ pub struct FaultTry {
     pub fault: NodeFault,
     /// When it came, in milliseconds from the first operation on.
     pub at_ms: u64,
-    /// The node that led right before it, counted from 1, and 0 where none did: faults come to the first node. Absent where
-    /// nodes do not elect a leader, and in older records.
+    /// The node that led right before it, counted from 1, and 0 where none is known to have led: faults come to the first node.
+    /// Absent where nodes do not elect a leader, where the fault is of all nodes, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub led: Option<u32>,
     /// When a replica was asked to become the leader, and when it was; absent where every node is one.
@@ -165,7 +165,7 @@ pub struct FaultTry {
 }
 
 impl FaultTry {
-    /// True if the fault was to come to the leader, and another node led. Power is cut at all nodes.
+    /// True if the fault was to come to the leader, and its node did not lead. Power is cut at all nodes.
     pub fn missed_leader(&self) -> bool {
         self.fault != NodeFault::Power && self.led.is_some_and(|node| node != 1)
     }
@@ -215,8 +215,8 @@ pub struct NodeStaleness {
     pub node: u32,
     /// Commits that were read here.
     pub commits: u64,
-    /// Commits that were not read within the time that dyno waits. The times take them in, as late as they were seen to be,
-    /// but not in older records.
+    /// Commits that were not read within the time that dyno waits. They count in the times with the lateness seen so far; in
+    /// older records they are left out.
     pub unseen: u64,
     /// The time from the acknowledgement of a commit to the begin of the last read that returned something older, in
     /// nanoseconds; 0 where no read that began after the acknowledgement did. Half of the commits were late by at most this.

@@ -45,7 +45,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use activity::{ActivitySample, Pressure};
-pub use agents::{AgentRecord, AgentShare};
+pub use agents::{AgentRecord, AgentShare, hosts};
 pub use answer::{Answer, KEPT_BYTES, KEPT_VALUES};
 pub use breach::{Breach, BreachKind};
 pub use budget::{StatementPlan, TimeBudget};

@@ -31,7 +31,7 @@ pub struct Extent<'a> {
 
 impl Extent<'_> {
     /// The number of rows of every transaction but the last.
-    fn transaction(&self) -> u64 {
+    pub fn transaction(&self) -> u64 {
         self.per_commit.map_or(self.count, |rows| rows.max(1).min(self.count))
     }
 

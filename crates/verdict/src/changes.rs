@@ -64,7 +64,6 @@ impl Changes {
             self.note(&format!("{label}, {what}"), before.short().to_owned(), now.short().to_owned());
         }
         self.note(&format!("{label}, isolation"), isolation(old), isolation(new));
-        self.note(&format!("{label}, clients"), clients(old), clients(new));
         self.note(&format!("{label}, operations a commit"), commit(old), commit(new));
         self.note(&format!("{label}, trials"), interleaving(was, old), interleaving(is, new));
     }
@@ -116,7 +115,7 @@ fn network(about: &About) -> String {
     about.limits.added_ms().map_or("direct".to_owned(), |added| format!("{added} ms a round trip"))
 }
 
-/// The machines from which agents drove the clients.
+/// The machines from which agents drove the clients, in an order that does not depend on that of the agents.
 fn of_clients(about: &About) -> String {
     let one = |agent: &AgentRecord| {
         let cpu = &agent.machine.cpu;
@@ -124,14 +123,12 @@ fn of_clients(about: &About) -> String {
     };
     match &about.agents[..] {
         [] => "that of dyno".to_owned(),
-        agents => agents.iter().map(one).collect::<Vec<_>>().join(", "),
+        agents => {
+            let mut machines: Vec<String> = agents.iter().map(one).collect();
+            machines.sort_unstable();
+            machines.join(", ")
+        }
     }
-}
-
-/// The kind of a contender's clients.
-fn clients(record: &ContenderRecord) -> String {
-    let kind = if record.processes { "processes" } else { "threads of one process" };
-    kind.to_owned()
 }
 
 /// The failures that a contender's commits survive, in words.

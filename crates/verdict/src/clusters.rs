@@ -42,7 +42,7 @@ pub struct FaultJudgement {
     /// leader where nodes elect one: others say hardly anything about what a fault takes.
     #[serde(default)]
     pub at_risk: u64,
-    /// In how many of these another node led than the one to which the fault came.
+    /// In how many of these the node to which the fault came did not lead, though nodes elect a leader.
     #[serde(default)]
     pub missed_leader: u64,
     /// In how many acknowledged commits were gone.
@@ -58,7 +58,8 @@ pub struct FaultJudgement {
     /// The median of the longest times without an acknowledged commit, in milliseconds; absent where commits did not
     /// come back in one of the tries.
     pub stall_ms: Option<f64>,
-    /// The median rates of acknowledged commits a second, before the fault and in the last second.
+    /// The median rates of acknowledged commits a second, before the fault and in the last second. These and the times without
+    /// a commit are of the tries in which the fault came to the leader, or of all if it did in none.
     pub rates: [f64; 2],
     /// True if the settings promise that commits survive such faults: the loss of a node, or of the power of all. Absent
     /// where the settings are not known.
@@ -106,9 +107,11 @@ fn judge_fault(fault: NodeFault, tries: &[&FaultTry], promises: Option<bool>) ->
     let at_risk = count(&is_at_risk);
     let lost_at_risk = count(&|tried| is_at_risk(tried) && tried.lost > 0);
     let troubled = count(&|tried| !tried.troubles.is_empty() || tried.failed_found > 0);
-    let stalls: Vec<f64> = tries.iter().map(|tried| tried.stall_ms as f64).collect();
+    let led: Vec<&FaultTry> = tries.iter().copied().filter(|tried| !tried.missed_leader()).collect();
+    let timed: &[&FaultTry] = if led.is_empty() { tries } else { &led };
+    let stalls: Vec<f64> = timed.iter().map(|tried| tried.stall_ms as f64).collect();
     let middle = |of: fn(&FaultTry) -> f64| {
-        median(&tries.iter().map(|tried| of(tried)).collect::<Vec<_>>()).unwrap_or(0.0)
+        median(&timed.iter().map(|tried| of(tried)).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     FaultJudgement {
         fault,
@@ -252,6 +255,11 @@ mod tests {
         let fault = |subject| verdict(vec![subject]).subjects[0].faults[0].clone();
         let found = fault(given.clone());
         assert_eq!((found.tried, found.at_risk, found.missed_leader), (3, 1, 2));
+        // The others stall for less, which says nothing of the loss of a leader.
+        given.tries[2].stall_ms = 900;
+        assert_eq!(fault(given.clone()).stall_ms, Some(900.0));
+        given.tries[2].led = Some(2);
+        assert_eq!(fault(given.clone()).stall_ms, Some(500.0));
         // Power is cut at all nodes, whichever of them leads.
         given.tries.iter_mut().for_each(|tried| tried.fault = NodeFault::Power);
         assert_eq!(fault(given).at_risk, 3);

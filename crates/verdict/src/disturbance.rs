@@ -14,7 +14,7 @@ pub const MOST_FOREIGN: f64 = 0.03;
 
 /// The time that other processes may take whatever the share, in nanoseconds: the kernel counts in ticks of 10 ms, and
 /// each trial's reading may be off by one or two.
-const UNCERTAIN_NS: f64 = 50e6;
+pub(crate) const UNCERTAIN_NS: f64 = 50e6;
 
 /// The disturbances of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use dyno_record::{AgentRecord, AgentShare, Load, Others, Run, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::disturbance::Disturbances;
+use crate::disturbance::{Disturbances, UNCERTAIN_NS};
 
 /// The largest share of a machine's processors that may be in use, by its clients or by others, while it drives clients.
 const MOST_BUSY: f64 = 0.8;
@@ -34,18 +34,19 @@ pub struct Generator {
     /// those it had; and the clients of all agents on the same machine, of those that these had. Of the time from when they
     /// began.
     pub busy: f64,
-    /// The share of its processors that other programs and its host took in the measured trials, where that is known.
+    /// The share of its processors that other programs and its host took in the measured trials, where that is known: not
+    /// where another agent uses the same processors.
     pub others: Option<f64>,
 }
 
-/// The machines that drove the clients of a run, by rank: an agent that had no clients in any measured trial is none of them.
+/// The machines that drove the clients of a run, by rank. Agents without clients in a measured trial are left out.
 pub(crate) fn generators(run: &Run) -> Vec<Generator> {
     let of = |(agent, record): (usize, &AgentRecord)| {
         let trials = run.trials.iter().filter(|trial| trial.is_measured());
         let all = trials.flat_map(|trial| trial.agents.iter().map(move |share| (trial, share)));
         let shares: Vec<(&TrialRecord, &AgentShare)> =
             all.filter(|(_, share)| share.agent == agent).collect();
-        let others = shares.iter().filter_map(|(_, share)| share.others).reduce(Others::and);
+        let others = shares.iter().filter_map(|(_, share)| by_others(run, share)).reduce(Others::and);
         (!shares.is_empty()).then(|| Generator {
             host: record.host.clone(),
             cpus: record.machine.cpu.allowed.len(),
@@ -59,20 +60,46 @@ pub(crate) fn generators(run: &Run) -> Vec<Generator> {
     run.agents.iter().enumerate().filter_map(of).collect()
 }
 
+/// The time that others took of an agent's machine, where that is known. Older files have it also where another agent uses the
+/// same processors, whose clients were then taken for others.
+fn by_others(run: &Run, share: &AgentShare) -> Option<Others> {
+    share.others.filter(|_| !shares_processors(run, share.agent))
+}
+
+/// True if another agent uses processors of an agent's.
+fn shares_processors(run: &Run, agent: usize) -> bool {
+    let Some(record) = run.agents.get(agent) else { return false };
+    let is_sibling = |(place, other): (usize, &AgentRecord)| {
+        let cpus = &other.machine.cpu.allowed;
+        place != agent
+            && machine(run, place) == machine(run, agent)
+            && record.machine.cpu.allowed.iter().any(|cpu| cpus.contains(cpu))
+    };
+    run.agents.iter().enumerate().any(is_sibling)
+}
+
 /// The share of processors that others took, where that is known.
 fn taken(others: Others) -> Option<f64> {
-    let time = others.foreign_ns.max(0) as f64 + others.stolen_ns as f64;
-    (others.over_ns > 0).then(|| time / others.over_ns as f64)
+    (others.over_ns > 0).then(|| nanoseconds(others) / others.over_ns as f64)
+}
+
+/// The nanoseconds that others took.
+fn nanoseconds(others: Others) -> f64 {
+    others.foreign_ns.max(0) as f64 + others.stolen_ns as f64
 }
 
 /// The most by which clients may have begun after the moment agreed on, in nanoseconds.
 fn latest_start(share: &AgentShare) -> Option<u64> {
-    share.late_start_ns.map(|_| began_late(share) + share.clock_error_ns)
+    share.late_start_ns.map(|late| late.max(0).unsigned_abs() + share.clock_error_ns)
 }
 
-/// The nanoseconds for which clients had not begun although the section had.
-fn began_late(share: &AgentShare) -> u64 {
-    share.late_start_ns.unwrap_or(0).max(0).unsigned_abs()
+/// The nanoseconds for which clients had not begun although the section had. After a warm-up they are at work already, and only
+/// the thread that reads the clock is late; and where they do a number of operations, the section lasts until these are done.
+fn began_late(run: &Run, share: &AgentShare) -> u64 {
+    let test = run.tests.iter().find(|test| test.id == share.test);
+    let clients = test.and_then(|test| test.clients.as_ref());
+    let lacks = clients.is_some_and(|clients| clients.duration_ns.is_some() && clients.warm_up_ns == 0);
+    if lacks { share.late_start_ns.unwrap_or(0).max(0).unsigned_abs() } else { 0 }
 }
 
 /// The reason that a contender's figures in a test show a machine that drove its clients, and not its server: in half
@@ -101,10 +128,13 @@ fn why_weak(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<String
     if busy > MOST_BUSY {
         return Some(format!("{host} used {:.0} % of its processors to drive clients", busy * 100.0));
     }
-    let (own, others) = (own_and_siblings(run, trial, share), share.others.and_then(taken).unwrap_or(0.0));
+    // The kernel counts in ticks, so that less says nothing.
+    let others = by_others(run, share).filter(|others| nanoseconds(*others) > UNCERTAIN_NS);
+    let (own, others) = (alone(run, share), others.and_then(taken).unwrap_or(0.0));
     if own + others > MOST_BUSY {
         return Some(format!(
-            "of the processors of {host} {:.0} % were in use: {:.0} % to drive clients, {:.0} % by others",
+            "of the processors of {host} {:.0} % were in use: {:.0} % to drive clients, {:.0} % by others during \
+             the trial",
             (own + others) * 100.0,
             own * 100.0,
             others * 100.0
@@ -128,26 +158,32 @@ fn why_weak(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<String
 /// The share of its processors that an agent used in a test, or the share that all agents on its machine used together of
 /// theirs, whichever is larger. A limit on processor time is taken to be each agent's own.
 fn busy(run: &Run, trial: &TrialRecord, share: &AgentShare) -> f64 {
-    let Some(agent) = run.agents.get(share.agent) else { return used(share) };
+    let Some(agent) = run.agents.get(share.agent) else { return used(run, share) };
     let cpus = agent.machine.cpu.allowed.len().max(1) as f64;
-    let own = used(share) / limit(agent).map_or(cpus, |limit| limit.min(cpus));
+    let own = used(run, share) / limit(agent).map_or(cpus, |limit| limit.min(cpus));
     own.max(own_and_siblings(run, trial, share))
 }
 
-/// The same without a limit on processor time, which does not hold what others take.
+/// The same, ignoring control-group limits.
 fn own_and_siblings(run: &Run, trial: &TrialRecord, share: &AgentShare) -> f64 {
     let is_there = |other: &&AgentShare| machine(run, other.agent) == machine(run, share.agent);
     let there = || trial.agents.iter().filter(|other| other.test == share.test).filter(is_there);
     let agents = there().filter_map(|other| run.agents.get(other.agent));
     let shared: BTreeSet<usize> = agents.flat_map(|agent| &agent.machine.cpu.allowed).copied().collect();
-    let all = there().map(used).sum::<f64>() / shared.len().max(1) as f64;
+    let all = there().map(|other| used(run, other)).sum::<f64>() / shared.len().max(1) as f64;
+    all.max(alone(run, share))
+}
+
+/// The share of its processors that an agent used in a test, ignoring control-group limits: these do not apply to other
+/// programs.
+fn alone(run: &Run, share: &AgentShare) -> f64 {
     let cpus = run.agents.get(share.agent).map_or(1, |agent| agent.machine.cpu.allowed.len().max(1));
-    all.max(used(share) / cpus as f64)
+    used(run, share) / cpus as f64
 }
 
 /// The processors that an agent's clients used in a test, in mean, from when they began.
-fn used(share: &AgentShare) -> f64 {
-    share.cpu_ns as f64 / share.nanoseconds.saturating_sub(began_late(share)).max(1) as f64
+fn used(run: &Run, share: &AgentShare) -> f64 {
+    share.cpu_ns as f64 / share.nanoseconds.saturating_sub(began_late(run, share)).max(1) as f64
 }
 
 /// The nanoseconds by which an agent's clients surely began late, if that is too much: what clients that begin an operation
@@ -158,7 +194,7 @@ fn late_start(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<u64>
     let mut samples = trial.samples.iter().filter(|sample| sample.sample.test == share.test);
     let arrive = matches!(test.load, Some(Load::Open | Load::Sessions))
         || samples.any(|sample| sample.sought.is_some());
-    let late = began_late(share).saturating_sub(share.clock_error_ns);
+    let late = began_late(run, share).saturating_sub(share.clock_error_ns);
     (!arrive && late as f64 > MOST_LATE_START * share.nanoseconds as f64).then_some(late)
 }
 
@@ -175,6 +211,8 @@ fn machine(run: &Run, agent: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use dyno_record::Clients;
 
     use super::*;
     use crate::statistics::MIN_BLOCKS;
@@ -202,6 +240,21 @@ mod tests {
             trial.agents = vec![share(0), share(1)];
         }
         (run, test)
+    }
+
+    /// Gives a test clients that last for a duration.
+    fn lasting(run: &mut Run, test: &str, warm_up_ns: u64) {
+        let clients = Clients {
+            clients: 2,
+            rate: None,
+            course: None,
+            session: None,
+            think_ns: None,
+            duration_ns: Some(1_000),
+            warm_up_ns,
+        };
+        let place = run.tests.iter().position(|known| known.id == test).unwrap();
+        run.tests[place].clients = Some(clients);
     }
 
     fn standing(run: &Run, test: &str) -> CellStanding {
@@ -253,17 +306,40 @@ mod tests {
         assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
         assert_eq!(generators(&run)[1].cpu_limit, None);
     }
+
     #[test]
     fn what_others_take_of_a_machine_counts_too() {
-        let with = |foreign_ns, stolen_ns| {
-            driven(|_, share| share.others = Some(Others { over_ns: 1_000, foreign_ns, stolen_ns }))
+        let with = |over_ns, foreign_ns, stolen_ns| {
+            driven(|_, share| share.others = Some(Others { over_ns, foreign_ns, stolen_ns }))
         };
-        let (run, test) = with(50, 0);
-        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
-        let (run, test) = with(100, 50);
-        let all = "of the processors of a 85 % were in use: 70 % to drive clients, 15 % by others";
+        // The last took a larger share, but no more than what the kernel's ticks may be off by.
+        for (over_ns, foreign_ns) in [(1_000_000_000, 60_000_000), (200_000_000, 45_000_000)] {
+            let (run, test) = with(over_ns, foreign_ns, 0);
+            assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)), "{over_ns}");
+        }
+        let (run, test) = with(1_000_000_000, 100_000_000, 50_000_000);
+        let all =
+            "of the processors of a 85 % were in use: 70 % to drive clients, 15 % by others during the trial";
         assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(all.into()));
         assert_eq!(generators(&run)[0].busy, 0.7);
+    }
+
+    #[test]
+    fn clients_of_an_agent_on_the_same_processors_are_no_others() {
+        let others = Others { over_ns: 1_000_000_000, foreign_ns: 350_000_000, stolen_ns: 0 };
+        let (mut run, test) = driven(|_, share| (share.cpu_ns, share.others) = (350, Some(others)));
+        run.agents[1].same_machine_as = Some(0);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        assert_eq!((generators(&run)[0].busy, generators(&run)[0].others), (0.7, None));
+        // Where they are placed apart, what others took of each one's processors is known.
+        run.agents[1].machine.cpu.allowed = vec![1];
+        assert_eq!(generators(&run)[0].others, Some(0.35));
+        // What others took of one agent's processors is added to its own clients' share, and not to the mean of both.
+        for share in run.trials.iter_mut().flat_map(|trial| &mut trial.agents) {
+            share.cpu_ns = if share.agent == 0 { 200 } else { 750 };
+            share.others = share.others.filter(|_| share.agent == 0);
+        }
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
     }
 
     #[test]
@@ -283,9 +359,14 @@ mod tests {
         let (mut run, test) = driven(|_, share| share.late_start_ns = Some(300));
         let place = run.tests.iter().position(|known| known.id == test).unwrap();
         run.tests[place].load = Some(Load::Open);
+        lasting(&mut run, &test, 0);
         let busy = "a used 100 % of its processors to drive clients";
         assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(busy.into()));
         assert_eq!(generators(&run)[0].busy, 1.0);
+        // After a warm-up they were at work already.
+        lasting(&mut run, &test, 1);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        assert_eq!(generators(&run)[0].busy, 0.7);
     }
 
     #[test]
@@ -294,10 +375,16 @@ mod tests {
             driven(|_, share| (share.late_start_ns, share.clock_error_ns) = (Some(ns), error_ns))
         };
         for (ns, error_ns) in [(9, 0), (20, 15), (-20, 0)] {
-            let (run, test) = late(ns, error_ns);
+            let (mut run, test) = late(ns, error_ns);
+            lasting(&mut run, &test, 0);
             assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)), "{ns} {error_ns}");
         }
         let (mut run, test) = late(20, 5);
+        // A number of operations, or a warm-up before the measured time.
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        lasting(&mut run, &test, 1);
+        assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+        lasting(&mut run, &test, 0);
         let said = "a began 0.00 ms after the moment agreed on, 1.5 % of the time that was measured";
         assert_eq!(standing(&run, &test), CellStanding::WeakGenerator(said.into()));
         // What arrives waits for them, and its responses show it.

@@ -1,6 +1,6 @@
 //! Runs over time: a test's medians, and the runs from which on they are others.
 
-use dyno_record::{ContenderRecord, Run, TestRecord};
+use dyno_record::{ContenderRecord, Run, TestRecord, hosts};
 
 use crate::about::About;
 use crate::cell::CellStanding;
@@ -45,24 +45,18 @@ pub struct ChangePoint {
     pub with: Vec<String>,
 }
 
-/// Returns true if two runs have the same load in each test that both have, from the same hosts, and by clients that are
-/// threads or processes in both: figures under one load say nothing about another. Runs that do not record it are taken to
-/// be alike.
+/// Returns true if two runs have the same load in each test that both have, from the same hosts: figures under one load say
+/// nothing about another. Runs that do not record it are taken to be alike.
 pub fn have_one_load(one: &Run, other: &Run) -> bool {
     let alike = |test: &TestRecord| {
         let Some(same) = other.shown_tests().find(|same| same.id == test.id) else { return true };
         test.load == same.load
             && test.clients.as_ref().zip(same.clients.as_ref()).is_none_or(|(was, is)| was == is)
     };
-    let are_alike = |(_, contender): (usize, &ContenderRecord)| {
-        let same = other.shown_contenders().find(|(_, same)| same.label == contender.label);
-        same.is_none_or(|(_, same)| same.processes == contender.processes)
-    };
     let (schedule, same) = (&one.schedule, &other.schedule);
     schedule.sustain == same.sustain
         && schedule.statements == same.statements
-        && one.hosts() == other.hosts()
-        && one.shown_contenders().all(are_alike)
+        && hosts(&one.agents) == hosts(&other.agents)
         && one.shown_tests().all(alike)
 }
 

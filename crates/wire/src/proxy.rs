@@ -3,10 +3,8 @@
 
 mod passage;
 
-use std::env;
 use std::fs::Permissions;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -15,8 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use dyno_files::check_lasting_for_root;
+use anyhow::{Context, Result};
 use nix::sys::prctl;
 use tempfile::TempDir;
 
@@ -25,8 +22,9 @@ use crate::endpoint::{Listening, ServerPlace, Stream};
 use crate::inspect::Inspector;
 use passage::ProxiedEnds;
 
-/// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
-const LONGEST_SOCKET: usize = 107;
+/// The beginning of the name of a folder for a socket, and the number of letters that follow.
+const PREFIX: &str = "wire-";
+const RANDOM: usize = 6;
 /// The stack of a thread: there may be four for each of hundreds of connections.
 const STACK: usize = 128 << 10;
 /// The pause after a connection that could not be accepted, as where too many files are open.
@@ -70,10 +68,12 @@ struct Connection {
 }
 
 impl Proxy {
-    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket, or
-    /// in a network namespace, the proxy has a socket, named `socket`, in a new folder that no other user may enter: in `folder`, or where its path would
-    /// be too long, in the system's folder for temporary files. Before a server with a port it has a port of 127.0.0.1.
-    /// An inspector decides about all bytes.
+    /// The length of the name of the folder that a proxy makes for its socket, in bytes.
+    pub const FOLDER_LENGTH: usize = PREFIX.len() + RANDOM;
+
+    /// Starts a proxy that adds `round_trip` to each round trip to a server. Before a server with a socket, or in a network
+    /// namespace, the proxy has a socket, named `socket`, in a new folder within `folder` that only its owner and root may
+    /// enter. Before a server with a port it has a port of 127.0.0.1. An inspector decides about all bytes.
     ///
     /// # Errors
     /// The socket cannot be made, or no thread started.
@@ -86,7 +86,7 @@ impl Proxy {
     ) -> Result<Proxy> {
         let (listening, place, kept) = match &server {
             ServerPlace::Socket(_) | ServerPlace::Within(..) => {
-                let kept = folder_for([folder, &env::temp_dir(), Path::new("/tmp")], socket)?;
+                let kept = folder_for_socket(folder)?;
                 let path = kept.path().join(socket);
                 let listener = UnixListener::bind(&path)
                     .with_context(|| format!("cannot make the proxy's socket {}", path.display()))?;
@@ -217,21 +217,12 @@ impl Shared {
     }
 }
 
-/// A folder that only its owner and root may enter, in which a socket's path is short enough, in the first of `parents` that
-/// takes one. The environment may name a folder of another user, who could exchange what root makes there.
-fn folder_for<const PARENTS: usize>(parents: [&Path; PARENTS], socket: &str) -> Result<TempDir> {
-    for parent in parents.into_iter().filter(|parent| check_lasting_for_root(parent).is_ok()) {
-        let mut builder = tempfile::Builder::new();
-        let made = builder.prefix("wire-").permissions(Permissions::from_mode(0o700)).tempdir_in(parent);
-        let Ok(made) = made else { continue };
-        if made.path().join(socket).as_os_str().as_bytes().len() <= LONGEST_SOCKET {
-            return Ok(made);
-        }
-    }
-    bail!(
-        "the path of the proxy's socket would be longer than the system's {LONGEST_SOCKET} bytes, and no short folder for it \
-         can be made in /tmp; choose a shorter folder with --dir"
-    )
+/// A new folder within another, which only its owner and root may enter.
+fn folder_for_socket(parent: &Path) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).rand_bytes(RANDOM).permissions(Permissions::from_mode(0o700));
+    let made = builder.tempdir_in(parent);
+    made.with_context(|| format!("cannot make a folder for the proxy's socket in {}", parent.display()))
 }
 
 /// Starts a thread whose waits end on time: the kernel may otherwise prolong each by 50 µs.

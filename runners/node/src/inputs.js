@@ -147,8 +147,7 @@ export class Load {
     return Math.min(this.perCommit || this.count, this.count) > each;
   }
 
-  /** The ranges of rows that are inserted by a statement each: those of transactions, or a single one where each row
-   *  commits on its own. */
+  /** Ranges of rows that are inserted one by one: transactions, or all rows where each commits on its own. */
   ranges() {
     return this.begins() ? this.transactions() : [[this.start, this.stop]];
   }

@@ -46,19 +46,20 @@ impl Session {
     /// The same, sent without waiting for the results of those before.
     fn pipeline_file<'a>(&self, import: &Import<'a>) -> Result<u64, Failure> {
         let pipeline = Pipeline::of(&self.connection)?;
-        let prepare = self.import_preparer(import);
+        // One for each record, however many are left over.
+        let mut prepared = self.import_preparer(import)(1)?;
         let mut reader = import.reader();
         insert(
             self,
             import.into(),
             PIPELINE,
-            |_| prepare(1),
-            |statement, records| {
+            |_| Ok(()),
+            |(), records| {
                 let bind = |statement: &mut Statement<'a>, record| {
                     let bound = bind(statement, 0, reader.expect()?, import.columns);
                     bound.map_err(|error| Failure::at(record, error))
                 };
-                pipeline.execute(statement, records, bind, Failure::at)
+                pipeline.execute(&mut prepared, records, bind, Failure::at)
             },
         )
     }

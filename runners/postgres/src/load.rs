@@ -63,19 +63,20 @@ impl Session {
     /// Prepared inserts, sent without waiting for the results of those before.
     fn pipeline<'a>(&self, load: &'a Load) -> Result<u64, Failure> {
         let pipeline = Pipeline::of(&self.connection)?;
-        let prepare = self.preparer(load);
+        // One for each row, however many are left over.
+        let mut prepared = self.preparer(load)(1)?;
         insert(
             self,
             load.into(),
             PIPELINE,
-            |_| prepare(1),
-            |statement, rows| {
+            |_| Ok(()),
+            |(), rows| {
                 let bind = |statement: &mut Statement<'a>, row| {
                     let cells = load.cells(load.rows.get(row)).enumerate();
                     cells.for_each(|(place, cell)| statement.bind_text(place, cell));
                     Ok(())
                 };
-                pipeline.execute(statement, rows, bind, Failure::at)
+                pipeline.execute(&mut prepared, rows, bind, Failure::at)
             },
         )
     }

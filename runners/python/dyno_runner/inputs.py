@@ -172,8 +172,7 @@ class Load:
         return min(self.per_commit or self.count, self.count) > each
 
     def ranges(self) -> Iterable[tuple[int, int]]:
-        """The ranges of rows that are inserted by a statement each: those of transactions, or a single one where
-        each row commits on its own."""
+        """Ranges of rows that are inserted one by one: transactions, or all rows where each commits on its own."""
         return self.transactions() if self.begins() else [(self.start, self.stop)]
 
 

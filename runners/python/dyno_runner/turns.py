@@ -18,11 +18,9 @@ from .failure import Failure
 class Turns:
     """The turns of a section that is done in one go: a part is all of it."""
 
-    # True if a part may be less than what was asked for.
-    split = False
-
-    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """The operations from one place to another, part by part; each from one place to another."""
+    def parts(self, start: int, stop: int, each: int = 1) -> Iterator[tuple[int, int]]:
+        """The operations from one place to another, part by part; each from one place to another. Where one call does
+        `each` operations, a part is as many as whole calls do, but for the last."""
         if start < stop:
             yield start, stop
 
@@ -53,8 +51,6 @@ class Slices(Turns):
     """The turns of a section that is done in slices. Its `stopwatch` runs during a turn: it has `start()`,
     and `stop()`, which returns the cost of the slice."""
 
-    split = True
-
     def __init__(self, giver: Giver, stopwatch: Any, of: int) -> None:
         """Waits for the first turn of a section of `of` operations."""
         self._giver = giver
@@ -65,13 +61,13 @@ class Slices(Turns):
         self._section: dict[str, Any] = {"nanoseconds": 0}
         self._wait()
 
-    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    def parts(self, start: int, stop: int, each: int = 1) -> Iterator[tuple[int, int]]:
         while start < stop:
             if self._left == 0:
                 self._stop()
                 self._wait()
-            end = min(start + self._left, stop)
-            self._left -= end - start
+            end = min(start + max(self._left - self._left % each, each), stop)
+            self._left = max(self._left - (end - start), 0)
             self._done += end - start
             yield start, end
             start = end

@@ -2,9 +2,10 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 from dyno_runner.clock import Clock
-from dyno_runner.turns import Turns, added
+from dyno_runner.turns import Slices, Turns, added
 
 from .support import Place, answer, digest_of, load, sample
 
@@ -64,6 +65,14 @@ class Parts(Place):
     def test_without_turns_a_part_is_all(self):
         self.assertEqual(list(Turns().parts(3, 9)), [(3, 9)])
         self.assertEqual(list(Turns().parts(3, 3)), [])
+        self.assertEqual(list(Turns().parts(3, 9, 4)), [(3, 9)])
+
+    def test_a_turn_does_not_split_a_call_of_several(self):
+        turns = iter([3, 11, 1])
+        giver = SimpleNamespace(ask=lambda done, of, nanoseconds: next(turns))
+        stopwatch = SimpleNamespace(start=lambda: None, stop=lambda: {"nanoseconds": 1})
+        slices = Slices(giver, stopwatch, 17)
+        self.assertEqual(list(slices.parts(0, 17, 5)), [(0, 5), (5, 15), (15, 17)])
 
     def test_a_slowdown_is_planted_within_the_clock(self):
         # It sleeps for 5 ms, and is made to take three times as long again: independent of the machine's

@@ -68,8 +68,10 @@ impl Client {
     fn load(&mut self, load: &Load, together: usize) -> Result<u64, Failure> {
         let connection = &self.connection;
         let before = connection.total_changes();
-        let group = together.min(PARAMETERS / load.columns.len()).max(1) as u64;
-        let extent = Extent { each: group, ..load.into() };
+        let extent = Extent::from(load);
+        let most = together.min(PARAMETERS / load.columns.len()) as u64;
+        let group = most.min(extent.transaction()).max(1);
+        let extent = Extent { each: group, ..extent };
         let prepare =
             |rows| Statement::new(connection, &insert_text(load.table, load.names(), rows as usize)?);
         insert(Transactions::new(connection)?, extent, group, prepare, |statement, rows| {

@@ -15,7 +15,7 @@ pub struct ServerError {
 
 impl ServerError {
     /// The message, with the place in a COPY if there is one.
-    pub fn placed(&self) -> String {
+    fn placed(&self) -> String {
         match copied(&self.context) {
             Some(place) => format!("{} ({place})", self.message),
             None => self.message.clone(),

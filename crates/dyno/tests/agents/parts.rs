@@ -1,4 +1,4 @@
-//! Tests and probes that have fewer clients than there are agents, and what an agent by itself says of its machine.
+//! Tests and probes that have fewer clients than there are agents, and what a single agent on its machine says of it.
 
 use super::{AGENT, EACH, SMALL, Served, run};
 use crate::common::{Place, Result, read_json};

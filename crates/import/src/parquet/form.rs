@@ -58,11 +58,13 @@ pub enum Form {
 const DAY: i64 = 86_400;
 
 impl Form {
-    /// Of a column that is not nested.
+    /// Of a column that is not nested, in a file of the program `created_by`. Arrow's C++ library wrote that every time of
+    /// day is in UTC, since its own type has no zone; so what it says of that means nothing.
     ///
     /// # Errors
     /// It is of a type that has no text.
-    pub fn of(column: &Type) -> Result<Form> {
+    pub fn of(column: &Type, created_by: Option<&str>) -> Result<Form> {
+        let knows_zone = created_by.is_none_or(|program| !program.starts_with("parquet-cpp"));
         let (about, physical) = (column.get_basic_info(), column.get_physical_type());
         let (logical, converted) = (about.logical_type_ref(), about.converted_type());
         let is_whole = matches!(physical, Physical::INT32 | Physical::INT64);
@@ -74,14 +76,16 @@ impl Form {
             }
             (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) if is_whole => Form::Date,
             (Some(LogicalType::Time(time)), _) if is_whole => {
-                Form::Time { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c }
+                Form::Time { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c && knows_zone }
             }
             (Some(LogicalType::Timestamp(time)), _) if is_whole => {
                 Form::Timestamp { ticks: ticks(time.unit), is_utc: time.is_adjusted_to_u_t_c }
             }
             // Alone these mean UTC (LogicalTypes.md of the format, Deprecated time ConvertedType).
-            (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time { ticks: 1_000, is_utc: true },
-            (_, ConvertedType::TIME_MICROS) if is_whole => Form::Time { ticks: 1_000_000, is_utc: true },
+            (_, ConvertedType::TIME_MILLIS) if is_whole => Form::Time { ticks: 1_000, is_utc: knows_zone },
+            (_, ConvertedType::TIME_MICROS) if is_whole => {
+                Form::Time { ticks: 1_000_000, is_utc: knows_zone }
+            }
             (_, ConvertedType::TIMESTAMP_MILLIS) if is_whole => {
                 Form::Timestamp { ticks: 1_000, is_utc: true }
             }
@@ -261,9 +265,9 @@ mod tests {
 
     #[test]
     fn the_zone_of_a_time_is_that_of_its_type() {
-        let of = |field: &str| {
+        let of = |field: &str, created_by: &str| {
             let schema = parse_message_type(&format!("message t {{ required {field}; }}")).unwrap();
-            Form::of(&schema.get_fields()[0]).unwrap()
+            Form::of(&schema.get_fields()[0], Some(created_by)).unwrap()
         };
         for (field, ticks, is_utc) in [
             ("int64 a (TIME(MICROS,true))", 1_000_000, true),
@@ -273,7 +277,9 @@ mod tests {
             ("int32 a (TIME_MILLIS)", 1_000, true),
             ("int64 a (TIME_MICROS)", 1_000_000, true),
         ] {
-            assert_eq!(of(field), Form::Time { ticks, is_utc }, "{field}");
+            assert_eq!(of(field, "parquet-mr version 1.13.1"), Form::Time { ticks, is_utc }, "{field}");
+            let by_arrow = of(field, "parquet-cpp-arrow version 14.0.0");
+            assert_eq!(by_arrow, Form::Time { ticks, is_utc: false }, "{field}");
         }
     }
 

@@ -73,7 +73,7 @@ impl File {
             let is_plain =
                 column.is_primitive() && column.get_basic_info().repetition() != Repetition::REPEATED;
             ensure!(is_plain, "the column '{}' is nested, which no table takes", column.name());
-            Form::of(column)
+            Form::of(column, about.created_by())
         };
         let forms: Result<Vec<Form>> = about.schema().get_fields().iter().map(form).collect();
         let forms = forms.map_err(|error| anyhow!("{}: {error:#}", escaped(path)))?;

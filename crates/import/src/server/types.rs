@@ -6,6 +6,70 @@ use crate::kind::Form;
 use crate::table::Column;
 use crate::value::Kind;
 
+/// Types of PostgreSQL whose names alone say what they keep. No type of a user comes before them.
+const PLAIN: [&str; 36] = [
+    "bigint",
+    "bool",
+    "boolean",
+    "bytea",
+    "character varying",
+    "cidr",
+    "date",
+    "decimal",
+    "double precision",
+    "float4",
+    "float8",
+    "inet",
+    "int",
+    "int2",
+    "int4",
+    "int8",
+    "integer",
+    "interval",
+    "json",
+    "jsonb",
+    "macaddr",
+    "numeric",
+    "oid",
+    "real",
+    "smallint",
+    "text",
+    "time",
+    "time with time zone",
+    "time without time zone",
+    "timestamp",
+    "timestamp with time zone",
+    "timestamp without time zone",
+    "timestamptz",
+    "timetz",
+    "uuid",
+    "varchar",
+];
+
+/// Types of MariaDB and MySQL that store a text as it is, or refuse it.
+const AS_IS: [&str; 17] = [
+    "blob",
+    "geomcollection",
+    "geometry",
+    "geometrycollection",
+    "inet4",
+    "inet6",
+    "linestring",
+    "longblob",
+    "mediumblob",
+    "multilinestring",
+    "multipoint",
+    "multipolygon",
+    "point",
+    "polygon",
+    "tinyblob",
+    "uuid",
+    "varbinary",
+];
+
+/// Words behind a type of MariaDB and MySQL that leave it the type that it is.
+const ATTRIBUTES: [&str; 6] = ["auto_increment", "key", "not", "null", "primary", "unique"];
+
 /// dyno's own types in the spelling of a server: the widest of each.
 pub struct Spelling {
     /// True for PostgreSQL, false for MariaDB and MySQL.
@@ -72,8 +136,32 @@ impl Spelling {
                 .or_else(|| self.time(word, &numbers, has_zone))
                 .unwrap_or_else(|| self.other(word, &numbers)),
             // As numeric(3,-2), which rounds to hundreds.
-            (_, None) => Kind::Form(Form::Unknown),
+            ("numeric" | "decimal", None) => Kind::Form(Form::Unknown),
+            // As geometry(Point,4326).
+            (_, None) => Kind::AsIs,
         }
+    }
+
+    /// The kind of values that a column of a type takes which the user names, if dyno knows the type without the server,
+    /// which makes of some spellings another type than they say.
+    pub fn known(&self, declared: &str) -> Option<Kind> {
+        let lower = declared.to_ascii_lowercase();
+        if self.is_postgres {
+            let bare = lower.strip_suffix(" not null").unwrap_or(&lower);
+            return PLAIN.contains(&bare).then(|| self.kind(bare));
+        }
+        let mut bare = lower.trim();
+        while let Some((before, _)) = bare.rsplit_once(' ').filter(|(_, last)| ATTRIBUTES.contains(last)) {
+            bare = before.trim_end();
+        }
+        let (word, rest) = bare.split_at(bare.find('(').unwrap_or(bare.len()));
+        let after = rest.split_once(')').map_or("", |(_, after)| after);
+        let is_whole = after.split_whitespace().all(|word| matches!(word, "unsigned" | "zerofill"));
+        // MariaDB would call JSON a LONGTEXT, for which an empty field is a text.
+        if bare.split([' ', '(']).next() == Some("json") || is_whole && AS_IS.contains(&word.trim_end()) {
+            return Some(Kind::AsIs);
+        }
+        Some(self.kind(bare)).filter(|kind| is_whole && *kind != Kind::AsIs)
     }
 
     fn time(&self, word: &str, numbers: &[u32], has_zone: bool) -> Option<Kind> {
@@ -229,6 +317,20 @@ mod tests {
         assert_eq!(kind("time(3)"), Kind::Form(Form::Time { digits: 3, has_zone: false }));
         assert_eq!(kind("char(5)"), Kind::Form(Form::Padded { length: 5, fills: false }));
         assert_eq!((kind("bit(8)"), kind("json")), (Kind::Form(Form::Unknown), Kind::AsIs));
+        let known = |declared: &str| spelling(false).known(declared);
+        for declared in
+            ["JSON", "json not null", "json default (1)", "blob(9)", "varbinary(3)", "inet6", "point"]
+        {
+            assert_eq!(known(declared), Some(Kind::AsIs), "{declared}");
+        }
+        assert_eq!(known("BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY"), Some(Kind::INTEGER));
+        assert_eq!(known("int(10) unsigned zerofill"), Some(kind("int unsigned")));
+        assert_eq!(known("char(5) unique"), Some(kind("char(5)")));
+        for declared in
+            ["char(5) byte", "char(5) character set binary", "char byte", "dec(8,2)", "nothing_such"]
+        {
+            assert_eq!(known(declared), None, "{declared}");
+        }
         // As TINYINT, of which it is another name.
         assert_eq!(kind("boolean"), kind("tinyint(1)"));
         let Kind::Form(Form::OneOf(words)) = kind("enum('a','it''s',''',''','')") else { panic!() };
@@ -248,6 +350,13 @@ mod tests {
         assert_eq!(kind("TIMESTAMPTZ"), timestamp(6, true));
         assert_eq!(kind("interval(0)"), Kind::Form(Form::Interval { digits: 0 }));
         assert_eq!((kind("numeric"), kind("uuid")), (Kind::DECIMAL, Kind::AsIs));
+        assert_eq!(kind("geometry(Point,4326)"), Kind::AsIs);
+        let known = |declared: &str| spelling(true).known(declared);
+        assert_eq!((known("UUID"), known("date NOT NULL")), (Some(Kind::AsIs), Some(kind("date"))));
+        assert_eq!(known("timestamp with time zone"), Some(timestamp(6, true)));
+        for declared in ["float", "year", "numeric(8,2)", "serial", "nothing_such"] {
+            assert_eq!(known(declared), None, "{declared}");
+        }
         for declared in ["money", "numeric(3,-2)", "interval day to second(3)"] {
             assert_eq!(kind(declared), Kind::Form(Form::Unknown), "{declared}");
         }

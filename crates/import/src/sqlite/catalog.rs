@@ -84,8 +84,8 @@ pub fn check_own(connection: &Connection, table: &str) -> Result<()> {
             )
         }
         Some("virtual") => bail!(
-            "{table} is a virtual table, whose module may store other values than it is given, so dyno neither adds rows to \
-             it nor replaces it: --table names another"
+            "{table} is a virtual table, as those of FTS5 and R-tree are, whose module may store other values than it is given, \
+             so dyno neither adds rows to it nor replaces it: --table names another"
         ),
         _ => Ok(()),
     }

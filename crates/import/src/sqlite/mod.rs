@@ -122,7 +122,7 @@ impl Sqlite {
     }
 
     /// Refuses a table that is not the one for which the import was planned, and a journal that came before SQLite had its
-    /// lock. From here on no other program changes either.
+    /// lock. From here on no other program changes the table.
     fn check_same(&self, connection: &Connection, table: &Table) -> Result<()> {
         place::check_companions(&self.place).input()?;
         check_same(&table.name, FoundTable::read(connection, &table.name)? == self.found)

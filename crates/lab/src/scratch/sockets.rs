@@ -4,9 +4,9 @@ use std::env;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
-use super::Scratch;
+use super::{BY_TMPDIR, PREFIX, Scratch};
 
 /// The longest path of a socket in bytes: the kernel keeps 108, and the last is zero.
 const LONGEST: usize = 107;
@@ -16,11 +16,16 @@ pub(crate) fn fits(path: &Path) -> bool {
     path.as_os_str().as_bytes().len() <= LONGEST
 }
 
-/// The folders in which short ones are made.
+/// The folders in which short ones are made, each once.
 pub(crate) fn parents() -> impl Iterator<Item = PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let parents = [Some(env::temp_dir()), runtime, Some("/tmp".into())];
-    parents.into_iter().flatten().filter(|parent| parent.is_absolute())
+    let mut parents: Vec<PathBuf> = Vec::new();
+    for parent in [Some(env::temp_dir()), runtime, Some("/tmp".into())].into_iter().flatten() {
+        if parent.is_absolute() && !parents.contains(&parent) {
+            parents.push(parent);
+        }
+    }
+    parents.into_iter()
 }
 
 /// A scratch folder for a socket of this path within it, in the first of `parents` that takes one: which another user
@@ -33,15 +38,31 @@ pub(crate) fn short_folder(
     socket: &Path,
     prepare: impl Fn(&Scratch) -> Result<()>,
 ) -> Result<Scratch> {
-    let made = parents.filter_map(|parent| Scratch::create(&parent).ok());
-    let mut short = made.filter(|made| fits(&made.folder().join(socket)) && prepare(made).is_ok());
-    match short.next() {
-        Some(short) => Ok(short),
-        None => bail!(
-            "the path of a socket would be longer than the system's {LONGEST} bytes, and no short folder for it can be \
-             made in /tmp; choose a shorter folder with --dir"
-        ),
+    let mut refused = Vec::new();
+    for parent in parents {
+        match short_folder_in(&parent, socket, &prepare) {
+            Ok(short) => return Ok(short),
+            Err(why) => refused.push(format!("{}: {why:#}", parent.display())),
+        }
     }
+    bail!(
+        "the path of a socket would be longer than the system's {LONGEST} bytes, and there is no short folder for it; \
+         choose a shorter folder with --dir. These were tried: {}",
+        refused.join("; ")
+    )
+}
+
+fn short_folder_in(
+    parent: &Path,
+    socket: &Path,
+    prepare: impl Fn(&Scratch) -> Result<()>,
+) -> Result<Scratch> {
+    // Six letters follow the beginning of the folder's name.
+    let sample = parent.join(format!("{PREFIX}123456")).join(socket);
+    ensure!(fits(&sample), "the path would be too long there as well");
+    let short = Scratch::create_or(parent, BY_TMPDIR)?;
+    prepare(&short)?;
+    Ok(short)
 }
 
 #[cfg(test)]
@@ -64,7 +85,11 @@ mod tests {
         drop(short);
         let refused =
             short_folder(parents(), Path::new("run/socket"), |_| bail!("the account cannot enter it"));
-        assert!(refused.unwrap_err().to_string().contains("--dir"));
+        let refused = refused.unwrap_err().to_string();
+        for part in ["--dir", "/nonexistent: ", "too long there as well", "good: the account cannot enter it"]
+        {
+            assert!(refused.contains(part), "{refused}");
+        }
         for parent in [&long, &good] {
             assert_eq!(fs::read_dir(parent).unwrap().count(), 0);
         }

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use dyno_files::{HeldFolder, check_lasting_for_root};
+use dyno_files::{HeldFolder, check_lasting_for_root, writable};
 use dyno_launch::sweep_memory_caps;
 use nix::unistd::Uid;
 
@@ -75,7 +75,9 @@ impl Abandoned {
         match folder.file(LOCK) {
             Ok(lock) => {
                 let is_own = lock.metadata().ok()?.uid() == Uid::effective().as_raw();
-                (is_own && lock.try_lock().is_ok()).then_some(Abandoned::Lock { _lock: lock })
+                // NFS lets only those lock a file for themselves alone who have it open for writing.
+                let lock = is_own.then(|| writable(&lock))?.ok()?;
+                lock.try_lock().is_ok().then_some(Abandoned::Lock { _lock: lock })
             }
             // The folder may be just being made; but where nothing happened for long, its dyno was killed at that, or an
             // earlier removal stopped halfway.

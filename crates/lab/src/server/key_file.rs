@@ -6,14 +6,13 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::process::CommandExt;
+use std::os::fd::AsRawFd;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use dyno_engine::KeyGift;
+use dyno_launch::inherit;
 use dyno_protocol::Secret;
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 /// The file. The server reads it when it starts; it may be dropped once that runs.
@@ -39,15 +38,6 @@ impl<'a> KeyFile<'a> {
         let number = self.file.as_raw_fd();
         let path = format!("/proc/self/fd/{number}");
         command.args(self.gift.arguments.iter().map(|argument| argument.replace("{file}", &path)));
-        let file = self.file.as_fd().as_raw_fd();
-        // SAFETY: between fork and exec only calls that are safe in a signal handler may be made. The
-        // closure makes one system call on a number that is open, as this file lives longer.
-        unsafe {
-            command.pre_exec(move || {
-                let file = std::os::fd::BorrowedFd::borrow_raw(file);
-                fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
-                Ok(())
-            });
-        }
+        inherit(command, &self.file);
     }
 }

@@ -153,7 +153,9 @@ fn sweep_notes(folder: &Path) {
         let Some(name) = name.to_str().filter(|name| name.ends_with(ENDING) || name.starts_with(NEW)) else {
             continue;
         };
-        let Ok(file) = dyno_files::open_own(&path) else { continue };
+        // NFS lets only those lock a file for themselves alone who have it open for writing.
+        let opened = dyno_files::open_own(&path).and_then(|file| dyno_files::writable(&file));
+        let Ok(file) = opened else { continue };
         let is_done = || match name.ends_with(ENDING) {
             true => follow(&file),
             false => is_old(&file),

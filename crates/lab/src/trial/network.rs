@@ -16,8 +16,6 @@ use crate::server::node_address;
 const POSTGRES_SOCKET: &str = ".s.PGSQL.";
 /// The name of a proxy's socket where a client names the socket itself.
 const SOCKET: &str = "server.sock";
-/// A name as long as those of the folders that proxies make for their sockets.
-const PROXY_FOLDER: &str = "wire-123456";
 /// The modes of encryption in which a client compares the name of the host with the server's certificate.
 const NAMED_MODES: [(&str, &str); 2] = [("sslmode", "verify-full"), ("ssl-mode", "VERIFY_IDENTITY")];
 
@@ -97,10 +95,10 @@ impl Network {
         Ok(self.proxies[index].1.place())
     }
 
-    /// The folder for the proxy before a server, with a socket of this name if it has one. A proxy would make another one
-    /// where the path is too long, and no later run would remove that if dyno were killed.
+    /// The folder for the proxy before a server, with a socket of this name if it has one: where the path of that in the
+    /// run's folder would be too long, a short one.
     fn folder_for(&mut self, place: &ServerPlace, socket: &str) -> Result<PathBuf> {
-        let socket = Path::new(PROXY_FOLDER).join(socket);
+        let socket = Path::new(&"x".repeat(Proxy::FOLDER_LENGTH)).join(socket);
         if matches!(place, ServerPlace::Port(..)) || sockets::fits(&self.folder.join(&socket)) {
             return Ok(self.folder.clone());
         }

@@ -71,8 +71,8 @@ impl Fleet {
         &self.agents[rank].0
     }
 
-    /// True if another agent may use processors of the one of this rank: what that one's runner does there, this one would take
-    /// for something foreign.
+    /// True if another agent may use the same processors. Each would count the work of the other's runner as time that others
+    /// took.
     pub fn shares_processors(&self, rank: usize) -> bool {
         shares_processors(&self.agents, rank)
     }

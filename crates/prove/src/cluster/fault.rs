@@ -59,7 +59,8 @@ pub struct FaultCourse {
     pub failover: Option<[Duration; 2]>,
     /// The outage of all nodes, where the fault is that.
     pub outage: Option<OutageCourse>,
-    /// The node that led right before the fault, counted from 1, where nodes elect one; 0: none did.
+    /// The node that led right before the fault, counted from 1, where nodes elect one and the fault comes to one of them; 0: no
+    /// node is known to have led.
     pub led: Option<u32>,
     /// The node that leads afterwards.
     pub leader: usize,
@@ -106,23 +107,27 @@ impl<'a> Faulty<'a> {
     }
 
     /// Waits until the fault is due. Nodes of a store may have elected another leader meanwhile: then the one that the fault
-    /// comes to is made the leader again, and clients work for as long once more. Returns the leader where nodes elect one.
+    /// comes to is made the leader again, and clients work for as long once more. Returns the leader where nodes elect one;
+    /// for a fault of all nodes it does not matter.
     ///
     /// # Errors
-    /// A node does not say who leads, or dyno is asked to stop.
+    /// dyno is asked to stop.
     fn await_leader(&self, library: &ClientLibrary, nodes: &[Server], wait: Duration) -> Result<Option<u32>> {
         self.sleep(wait)?;
         let ClientLibrary::Store(kind) = library else { return Ok(None) };
-        let leader = || kind.leader(nodes, QUESTION_LIMIT).context("cannot find out which node leads");
-        let mut found = leader()?;
+        if self.fault == NodeFault::Power {
+            return Ok(None);
+        }
+        let leader = || kind.leader(nodes, QUESTION_LIMIT);
+        let mut found = leader();
         for _ in 0..HANDOVERS {
             if found == Some(VICTIM) {
                 break;
             }
             // Whether it worked is asked below.
-            let _ = kind.lead_first(nodes, QUESTION_LIMIT);
+            let _ = kind.lead_first(nodes, QUESTION_LIMIT, self.interrupts);
             self.sleep(wait)?;
-            found = leader()?;
+            found = leader();
         }
         Ok(Some(found.map_or(0, |node| node as u32 + 1)))
     }

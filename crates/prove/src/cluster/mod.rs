@@ -80,7 +80,7 @@ impl ClusterOnTrial<'_> {
         let cluster = self.start(&[])?;
         let library = self.library()?;
         let nodes = cluster.addresses();
-        make_database(&library, &nodes)?;
+        make_database(&library, &nodes, self.interrupts)?;
         subject.staleness = staleness::measure(&library, &nodes)?;
         Ok(())
     }
@@ -183,7 +183,7 @@ impl ClusterOnTrial<'_> {
 
     /// Makes the tables, and waits until every node has them.
     fn prepare(&self, library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
-        make_database(library, nodes)?;
+        make_database(library, nodes, self.interrupts)?;
         if !matches!(library, ClientLibrary::Store(_)) {
             let link = NodeLink::enter(library, &nodes[0], PATIENCE)?;
             link.rows(&data::table(), PATIENCE)?;
@@ -198,14 +198,14 @@ impl ClusterOnTrial<'_> {
 }
 
 /// Makes the database of the proof where servers have none for everybody. The first node of a store becomes the leader.
-fn make_database(library: &ClientLibrary, nodes: &[Server]) -> Result<()> {
+fn make_database(library: &ClientLibrary, nodes: &[Server], interrupts: &Interrupts) -> Result<()> {
     match library {
         ClientLibrary::Postgres(_) => Ok(()),
         ClientLibrary::MySql(_) => {
             let link = NodeLink::open(library, &nodes[0])?;
             link.rows(&format!("CREATE DATABASE {DATABASE}"), PATIENCE).map(drop)
         }
-        ClientLibrary::Store(kind) => kind.begin(nodes, PATIENCE),
+        ClientLibrary::Store(kind) => kind.begin(nodes, PATIENCE, interrupts),
     }
 }
 

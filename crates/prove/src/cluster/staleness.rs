@@ -154,7 +154,7 @@ fn summary(node: u32, acknowledged: &[Instant], mut reads: Reads) -> NodeStalene
             late[commit] = late[commit].max(begin - acknowledged[commit]);
         }
     }
-    // One that was never read was late by that at least.
+    // For a commit that was never read, this is a lower bound.
     let mut late: Vec<(Duration, bool)> =
         late.into_iter().enumerate().map(|(commit, late)| (late, commit < reads.seen)).collect();
     late.sort_unstable();

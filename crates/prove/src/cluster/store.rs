@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use dyno_engine::Contender;
+use dyno_launch::Interrupts;
 use dyno_protocol::Server;
 
 use super::etcd::EtcdLink;
@@ -118,18 +119,19 @@ impl StoreKind {
     ///
     /// # Errors
     /// As of [`StoreKind::lead_first`].
-    pub fn begin(&self, nodes: &[Server], limit: Duration) -> Result<()> {
-        self.lead_first(nodes, limit)?;
+    pub fn begin(&self, nodes: &[Server], limit: Duration, interrupts: &Interrupts) -> Result<()> {
+        self.lead_first(nodes, limit, interrupts)?;
         self.open(&nodes[0])?.prepare(limit)
     }
 
     /// Makes the first node the leader, so that a fault that comes to it comes to the leader.
     ///
     /// # Errors
-    /// A node does not answer within the limit, or the leader does not change.
-    pub fn lead_first(&self, nodes: &[Server], limit: Duration) -> Result<()> {
+    /// A node does not answer within the limit, the leader does not change, or dyno is asked to stop.
+    pub fn lead_first(&self, nodes: &[Server], limit: Duration, interrupts: &Interrupts) -> Result<()> {
         let links = nodes.iter().map(|node| self.open(node)).collect::<Result<Vec<_>>>()?;
         for _ in 0..HANDOVERS {
+            interrupts.check()?;
             let [first, leader] = links[0].status(limit)?;
             if first == leader {
                 return Ok(());
@@ -145,21 +147,20 @@ impl StoreKind {
         bail!("the first node does not become the leader")
     }
 
-    /// The place of the node that leads, as most nodes say; none while there is no such node.
-    ///
-    /// # Errors
-    /// A node does not answer within the limit.
-    pub fn leader(&self, nodes: &[Server], limit: Duration) -> Result<Option<usize>> {
-        let said = nodes.iter().map(|node| self.open(node)?.status(limit));
-        Ok(leader_of(&said.collect::<Result<Vec<_>>>()?))
+    /// The place of the node that leads, as most of all nodes say; none while there is no such node. One that does not answer
+    /// within the limit names none.
+    pub fn leader(&self, nodes: &[Server], limit: Duration) -> Option<usize> {
+        let ask = |node: &Server| self.open(node).and_then(|link| link.status(limit)).ok();
+        leader_of(&nodes.iter().map(ask).collect::<Vec<_>>())
     }
 }
 
-/// The place of the node that most nodes call their leader. Each said its own name, and the leader's: one that was replaced
-/// may not know it yet.
-fn leader_of(said: &[[String; 2]]) -> Option<usize> {
-    let votes = |name: &String| said.iter().filter(|[_, leader]| leader == name).count();
-    said.iter().position(|[name, _]| 2 * votes(name) > said.len())
+/// The place of the node that most nodes call their leader. Each that answered said its own name, and the leader's: one that
+/// was replaced may not know it yet.
+fn leader_of(said: &[Option<[String; 2]>]) -> Option<usize> {
+    let votes = |name: &String| said.iter().flatten().filter(|[_, leader]| leader == name).count();
+    let leads = |[name, _]: &[String; 2]| 2 * votes(name) > said.len();
+    said.iter().position(|node| node.as_ref().is_some_and(leads))
 }
 
 #[cfg(test)]
@@ -168,11 +169,16 @@ mod tests {
 
     #[test]
     fn the_leader_is_whom_most_nodes_name() {
-        let leader = |said: [[&str; 2]; 3]| leader_of(&said.map(|node| node.map(str::to_owned)));
+        let leader = |said: [[&str; 2]; 3]| leader_of(&said.map(|node| Some(node.map(str::to_owned))));
         assert_eq!(leader([["a", "a"], ["b", "a"], ["c", "a"]]), Some(0));
         // The first was replaced, and does not know it.
         assert_eq!(leader([["a", "a"], ["b", "b"], ["c", "b"]]), Some(1));
         assert_eq!(leader([["a", "a"], ["b", "b"], ["c", ""]]), None);
         assert_eq!(leader([["a", ""], ["b", ""], ["c", ""]]), None);
+        // One that does not answer is not counted as one less.
+        let of = |name: &str| Some([name, "a"].map(str::to_owned));
+        assert_eq!(leader_of(&[of("a"), of("b"), None]), Some(0));
+        assert_eq!(leader_of(&[of("a"), None, None]), None);
+        assert_eq!(leader_of(&[None, of("b"), of("c")]), None);
     }
 }

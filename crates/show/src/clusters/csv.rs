@@ -39,7 +39,6 @@ fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgeme
         ("fault", fault.fault.name().into()),
         ("tried", fault.tried.into()),
         ("at_risk", fault.at_risk.into()),
-        ("missed_leader", fault.missed_leader.into()),
         ("lost", fault.lost.into()),
         ("most_lost", fault.most_lost.into()),
         ("troubled", fault.troubled.into()),
@@ -47,5 +46,6 @@ fn line(verdict: &ClusterVerdict, subject: &ClusterSubject, fault: &FaultJudgeme
         ("rate_before", fault.rates[0].into()),
         ("rate_after", fault.rates[1].into()),
         ("disproved", fault.disproves.into()),
+        ("missed_leader", fault.missed_leader.into()),
     ]
 }

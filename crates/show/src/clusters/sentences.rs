@@ -137,7 +137,7 @@ fn hardly_tested(fault: &FaultJudgement) -> Vec<String> {
     });
     let missed = (fault.missed_leader > 0).then(|| {
         format!(
-            "{name}: in {} of {tried} tries another node led than the one that was lost, so these say hardly anything",
+            "{name}: in {} of {tried} tries the node that was lost did not lead, so these say hardly anything",
             fault.missed_leader
         )
     });

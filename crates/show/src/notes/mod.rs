@@ -125,9 +125,9 @@ pub fn placement(verdict: &Verdict) -> Option<&str> {
 pub fn generators(verdict: &Verdict) -> Option<String> {
     let all = &verdict.about.generators;
     let one = |generator: &Generator| {
-        let others = generator
-            .others
-            .map_or_else(String::new, |share| format!(", others took {} of them", units::percent(share)));
+        let others = generator.others.map_or_else(String::new, |share| {
+            format!(", others took {} of them during the trials", units::percent(share))
+        });
         let limit = generator.cpu_limit.map_or_else(String::new, |cpus| {
             format!(", of which a limit allows the time of {}", units::significant(cpus))
         });

@@ -1,43 +1,28 @@
-//! Whether the clients of two runs were alike: on the same machines, and threads or processes in both.
-
-use std::collections::BTreeSet;
+//! Whether the clients of two runs were on the same machines.
 
 use anyhow::{Result, ensure};
+use dyno_record::hosts;
 
 use crate::judge::Verdict;
 
-/// Runs whose clients were on other machines, or were processes in one and threads in the other, say nothing of each other.
+/// Runs whose clients were on other machines say nothing of each other.
 ///
 /// # Errors
 /// They were.
 pub(super) fn same_clients(old: &Verdict, new: &Verdict) -> Result<()> {
     ensure!(
-        hosts(old) == hosts(new),
+        hosts(&old.about.agents) == hosts(&new.about.agents),
         "the clients of one run were {} and those of the other {}, so the times are of different machines and of different \
          ways to the server; drive both runs from the same hosts (--on, --hosts)",
         place(old),
         place(new)
     );
-    for (_, contender) in old.shown_contenders() {
-        let same = new.shown_contenders().find(|(_, other)| other.label == contender.label);
-        ensure!(
-            same.is_none_or(|(_, other)| other.processes == contender.processes),
-            "the clients of {} are processes in one run and threads in the other, and one says nothing of the other: see \
-             docs/clients.md",
-            contender.label
-        );
-    }
     Ok(())
-}
-
-/// The hosts from which agents drove the clients.
-fn hosts(run: &Verdict) -> BTreeSet<&str> {
-    run.about.agents.iter().map(|agent| agent.host.as_str()).collect()
 }
 
 /// The place of the clients, in words.
 fn place(run: &Verdict) -> String {
-    let hosts: Vec<&str> = hosts(run).into_iter().collect();
+    let hosts: Vec<&str> = hosts(&run.about.agents).into_iter().collect();
     if hosts.is_empty() {
         return "on the machine of dyno".to_owned();
     }
@@ -79,7 +64,8 @@ mod tests {
         assert!(complaint(&there, &run(&["a", "c"])).contains("driven from a, c"));
         assert!(!have_one_load(&here, &there) && have_one_load(&here, &here));
         // The order of the hosts says nothing.
-        assert!(compare(&judge(&there), &judge(&run(&["b", "a"]))).is_ok());
+        let changes = compare(&judge(&there), &judge(&run(&["b", "a"]))).unwrap().changes;
+        assert!(!changes.iter().any(|line| line.starts_with("machines of the clients")), "{changes:?}");
         assert!(have_one_load(&there, &run(&["b", "a"])));
     }
 
@@ -89,14 +75,5 @@ mod tests {
         new.agents[0].machine.cpu.model = Some("another".to_owned());
         let changes = compare(&judge(&old), &judge(&new)).unwrap().changes;
         assert!(changes.iter().any(|line| line.starts_with("machines of the clients: a (")), "{changes:?}");
-    }
-
-    #[test]
-    fn processes_are_not_compared_with_threads() {
-        let (old, mut new) = (run(&[]), run(&[]));
-        let place = new.contenders.iter().position(|contender| contender.named).unwrap();
-        new.contenders[place].processes = true;
-        assert!(complaint(&old, &new).contains("are processes in one run and threads in the other"));
-        assert!(!have_one_load(&old, &new));
     }
 }

@@ -109,11 +109,11 @@ impl Session {
 
     /// One prepared insert, handed over with many rows at once.
     fn batch(&self, load: &Load) -> Result<u64, Failure> {
-        let prepare = |_| self.prepare_insert(load, 1);
-        insert(self, load.into(), together(load), prepare, |statement, rows| {
+        let statement = self.prepare_insert(load, 1)?;
+        insert(self, load.into(), together(load), |_| Ok(()), |(), rows| {
             let all: Vec<Params> = rows.map(|row| cells(load, [row].into_iter())).collect();
             Ok(self.with_connection(async |connection| {
-                connection.exec_batch(&*statement, all).await.map_err(said)?;
+                connection.exec_batch(&statement, all).await.map_err(said)?;
                 check_warnings(connection)
             })?)
         })

@@ -113,12 +113,15 @@ impl Session {
 
     fn copy(&self, load: &Load) -> Result<u64, Failure> {
         let sql = format!("COPY {} ({}) FROM STDIN", load.table, column_list(load.names()));
-        // `finish` does not wait for the end of a transaction; but the server commits before it sends what `finish` reads.
+        let statement = self.runtime.block_on(self.client.prepare(&sql)).map_err(said)?;
+        // `finish` does not wait for the end of a transaction; but the server sends what `finish` reads when it has committed.
+        // An error of the commit itself comes after that and is not reported here: the check after the load finds that rows
+        // are missing.
         let extent = Extent { each: ANY_ROWS, ..load.into() };
         in_transactions(self, extent, |rows| {
             let mut lines = Lines::new(load, load.rows.slice(rows));
             let copied = self.runtime.block_on(async {
-                let mut sink = pin!(self.client.copy_in::<_, Bytes>(&sql).await?);
+                let mut sink = pin!(self.client.copy_in::<_, Bytes>(&statement).await?);
                 let mut buffer = vec![0; BUFFER];
                 loop {
                     match lines.read(&mut buffer) {

@@ -45,10 +45,10 @@ func code(err error) string {
 	return ""
 }
 
-// codes are the number and the SQLSTATE of a server's error.
+// codes are the number and the SQLSTATE of a server's error; none of one after which there is no connection.
 func codes(err error) []string {
 	var refused *mysql.MySQLError
-	if !errors.As(err, &refused) {
+	if !errors.As(err, &refused) || slices.Contains(lost, refused.Number) {
 		return nil
 	}
 	return []string{fmt.Sprint(refused.Number), string(refused.SQLState[:])}

@@ -85,8 +85,8 @@ async function execute(driver, connection, { sql, ignores, each }) {
     try {
       await driver.run(connection, one);
     } catch (error) {
-      const isIgnored = [...driver.codes(error), ANY].some((code) => ignores.includes(code));
-      if (!driver.code(error) || !isIgnored) {
+      const code = driver.code(error);
+      if (!code || !(ignores.includes(code) || ignores.includes(ANY))) {
         throw error;
       }
       ignored = true;

@@ -117,7 +117,8 @@ export class Sql {
     const { file } = load;
     const begins = load.begins();
     const insert = file.feeding(await this.inserter(this.insertText(load)));
-    let place = load.start;
+    // That of a row; none at BEGIN and COMMIT.
+    let place = null;
     try {
       for (const [start, stop] of load.ranges()) {
         if (begins) {
@@ -126,6 +127,7 @@ export class Sql {
         for (place = start; place < stop; place++) {
           await insert(place);
         }
+        place = null;
         if (begins) {
           await this.run(this.connection, "COMMIT");
         }
@@ -258,7 +260,8 @@ export class SyncSql extends Sql {
   insertRows(load) {
     const { file } = load;
     const begins = load.begins();
-    let place = load.start;
+    // That of a row; none at BEGIN and COMMIT.
+    let place = null;
     try {
       const insert = file.feeding(this.inserter(this.insertText(load)));
       for (const [start, stop] of load.ranges()) {
@@ -268,6 +271,7 @@ export class SyncSql extends Sql {
         for (place = start; place < stop; place++) {
           insert(place);
         }
+        place = null;
         if (begins) {
           this.run(this.connection, "COMMIT");
         }

@@ -25,8 +25,6 @@ class JobSql:
     code: Callable[[Any], str]
     # The engine's message.
     words: Callable[[Any], str]
-    # Another code by which a job may name an error, where the engine has one: MySQL's SQLSTATE.
-    state: Callable[[Any], str] = lambda error: ""
 
     def execute(self, statements: list[Statement]) -> None:
         """Executes the statements of a maintenance, in order."""
@@ -71,7 +69,7 @@ class JobSql:
                 self.run(sql)
             except self.error as error:
                 code = self.code(error)
-                if not code or {code, self.state(error), ANY}.isdisjoint(statement.ignores):
+                if not code or {code, ANY}.isdisjoint(statement.ignores):
                     raise
                 ignored = True
         return ignored

@@ -68,14 +68,16 @@ class Sql(Driver):
     def insert_rows(self, load: Load) -> None:
         sql = self._insert(load)
         insert = self._insert_row
-        place = load.start
+        # That of a row; none at BEGIN and COMMIT.
+        place: int | None = None
         try:
             for transaction in self._between(load.ranges(), load.begins()):
                 for start, stop in load.turns.parts(*transaction):
                     for place, row in enumerate(load.file.tuples(start, stop), start):
                         insert(sql, row)
+                place = None
         except self._error as error:
-            raise Failure(self.words(error), place - load.start) from None
+            raise Failure(self.words(error), None if place is None else place - load.start) from None
 
     def bulk_load(self, load: Load) -> None:
         with self._as_failures():

@@ -37,6 +37,8 @@ class Layer(Sql):
     _error = SQLAlchemyError
     # By variant, the usual one first: SQLAlchemy's name of the dialect, and the module and class of the driver below.
     _below: dict[str, tuple[str, str, str]]
+    # Rows that a statement of the driver's `executemany` may hold.
+    _rows = 1
 
     def __init__(self, below: Any, dialect: str) -> None:
         self._driver = below
@@ -50,6 +52,7 @@ class Layer(Sql):
             isolation_level="AUTOCOMMIT",
             skip_autocommit_rollback=True,
         )
+        sqlalchemy.event.listen(self._engine, "handle_error", _keep_state)
         self._take(below.session(0))
 
     @classmethod
@@ -118,7 +121,7 @@ class Layer(Sql):
         statement = self._insert(load)
         named = _named([column.name for column in load.columns])
         for transaction in self._transactions(load):
-            for start, stop in load.turns.parts(*transaction):
+            for start, stop in load.turns.parts(*transaction, self._rows):
                 rows = map(named, load.file.tuples(start, stop))
                 while many := list(islice(rows, MANY)):
                     self._connection.execute(statement, many)
@@ -221,6 +224,7 @@ class OverMySql(Layer):
         "pymysql": ("mysql+pymysql", "mysql.pymysql", "PyMySql"),
         "mysqlclient": ("mysql+mysqldb", "mysql.mysqlclient", "MySqlClient"),
     }
+    _rows = MANY
 
 
 def _prepare_all(session: Any) -> None:
@@ -235,6 +239,13 @@ def _named(names: list[str]) -> Callable[[tuple[Any, ...]], dict[str, Any]]:
     long. The names are those of columns or parameters, which are checked."""
     pairs = ", ".join(f"{identifier(name)!r}: row[{place}]" for place, name in enumerate(names))
     return eval(f"lambda row: {{{pairs}}}")
+
+
+def _keep_state(context: Any) -> None:
+    """Adds its SQLSTATE to an error of mysqlclient, whose connection forgets it when SQLAlchemy closes the cursor."""
+    connection = context.connection and context.connection.connection.dbapi_connection
+    if hasattr(connection, "sqlstate"):
+        context.original_exception.sqlstate = connection.sqlstate()
 
 
 def _cause(error: Exception) -> Exception:

@@ -55,8 +55,17 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
 /// The server makes no such column, or no such table.
 pub fn declared(connection: &Connection, table: &str, declared: &str) -> Result<Kind> {
     let table = quoted(table);
-    connection.rows(&format!("CREATE TEMPORARY TABLE {table} (v {declared}) DEFAULT CHARSET=utf8mb4"))?;
-    let columns = connection.rows(&format!("SHOW COLUMNS FROM {table}"));
+    let make = |columns: &str| {
+        connection.rows(&format!(
+            "CREATE TEMPORARY TABLE {table} ({columns}) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+        ))
+    };
+    // A server may want every table to have a primary key, and AUTO_INCREMENT to be of one; and a type may make itself one.
+    make(&format!("k INT PRIMARY KEY, v {declared}")).or_else(|error| {
+        let others = make(&format!("v {declared}, PRIMARY KEY (v)"));
+        others.or_else(|_| make(&format!("v {declared}"))).map_err(|_| error)
+    })?;
+    let columns = connection.rows(&format!("SHOW COLUMNS FROM {table} LIKE 'v'"));
     connection.rows(&format!("DROP TEMPORARY TABLE {table}"))?;
     let column = columns?.into_iter().next().and_then(|row| row.into_iter().nth(1)).map(text);
     Ok(SPELLING.kind(&column.context("the server does not say which type it has")?))

@@ -16,9 +16,9 @@ mod warnings;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use dyno_client::Sql;
-use dyno_client::mysql::{self, Api, Connection};
+use dyno_client::mysql::{self, Api, Connection, ServerError};
 use dyno_protocol::{Build, Server};
 
 use super::common::{check_names, said_removed, staged_name};
@@ -41,6 +41,9 @@ const LONGEST_NAME: usize = 64;
 
 /// The most columns of a table of InnoDB (<https://dev.mysql.com/doc/refman/8.4/en/innodb-limits.html>).
 const MOST_COLUMNS: usize = 1017;
+
+/// Errors by which a server denies a user a database or a table (ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR).
+const DENIED: [u32; 2] = [1044, 1142];
 
 /// The databases of system tables.
 const SYSTEM: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
@@ -144,6 +147,17 @@ impl MySql {
     }
 }
 
+/// True if the user may not make temporary tables.
+fn is_denied(error: &Error) -> bool {
+    error.downcast_ref::<ServerError>().is_some_and(|server| DENIED.contains(&server.number))
+}
+
+/// True if a type may be one of bytes by the words behind its name.
+fn is_binary(declared: &str) -> bool {
+    let lower = declared.to_ascii_lowercase();
+    lower.split_whitespace().any(|word| matches!(word, "byte" | "binary"))
+}
+
 impl Target for MySql {
     fn existing(&mut self, table: &str) -> Result<Option<Vec<Column>>> {
         self.check_database(table).input()?;
@@ -153,14 +167,20 @@ impl Target for MySql {
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
         let mut column = SPELLING.column(name, declared)?;
-        if column.kind == Kind::AsIs {
-            let kind = catalog::declared(&self.connection, &self.staged, &column.declared);
-            column.kind = kind.with_context(|| {
-                format!(
+        if let Some(kind) = SPELLING.known(&column.declared) {
+            column.kind = kind;
+            return Ok(column);
+        }
+        match catalog::declared(&self.connection, &self.staged, &column.declared) {
+            Ok(kind) => column.kind = kind,
+            // Then it is the type that its first word says.
+            Err(error) if is_denied(&error) && column.kind != Kind::AsIs && !is_binary(declared) => {}
+            Err(error) => {
+                return Err(error.context(format!(
                     "the server makes no column '{name}' of the type {declared} in a temporary table, which shows dyno what it \
                      keeps"
-                )
-            })?;
+                )));
+            }
         }
         Ok(column)
     }

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use dyno_client::Sql;
 use dyno_client::mysql::Connection;
 
-/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is a number like others where the
-/// server would count on.
+/// A value that does not fit is an error, or within LOAD DATA LOCAL a warning; and 0 is stored as 0
+/// and not replaced by the next AUTO_INCREMENT value.
 pub const MODE: &str =
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'";
 

@@ -10,29 +10,16 @@ use super::catalog::{literal, text};
 use crate::error::{Input, Refused};
 use crate::server::sent::Sent;
 
-/// Codes of the conditions that a trigger raises by SIGNAL: their messages are its own.
-const OF_TRIGGERS: [&str; 3] = ["1642", "1643", "1644"];
-
 /// A message of fewer bytes is whole. The server cuts longer ones, perhaps within the row's number (`MYSQL_ERRMSG_SIZE`).
 const WHOLE: usize = 500;
 
-/// A warning of the server.
-struct Warning {
-    code: String,
-    message: String,
-}
+/// The session's account as the server writes it in lists of privileges: 'user'@'host'.
+const GRANTEE: &str = "CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1 \
+    - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
 
-impl Warning {
-    /// The row of SHOW WARNINGS: level, code and message.
-    fn of(row: Vec<Value>) -> Warning {
-        let mut row = row.into_iter().skip(1).map(text);
-        Warning { code: row.next().unwrap_or_default(), message: row.next().unwrap_or_default() }
-    }
-
-    /// The row that it names, from 1, and the message without it.
-    fn row(&self) -> Option<(u64, &str)> {
-        row_at_end(&self.message).filter(|_| !OF_TRIGGERS.contains(&self.code.as_str()))
-    }
+/// The message in a row of SHOW WARNINGS: level, code and message.
+fn message(row: Vec<Value>) -> String {
+    row.into_iter().nth(2).map(text).unwrap_or_default()
 }
 
 /// The row that a message names at its very end, from 1, and the message without it. The same words elsewhere are those of a
@@ -51,7 +38,7 @@ impl MySql {
     /// The row that the server refuses, or its words where it does not say which.
     pub(super) fn check_warnings(&self, sent: &Sent, table: &str, is_filled: bool) -> Result<()> {
         let warnings = self.connection.rows("SHOW WARNINGS LIMIT 3")?;
-        let warnings: Vec<Warning> = warnings.into_iter().map(Warning::of).collect();
+        let warnings: Vec<String> = warnings.into_iter().map(message).collect();
         if warnings.is_empty() {
             return Ok(());
         }
@@ -63,16 +50,16 @@ impl MySql {
         if let Some(((line, record), reason)) = placed {
             return Err(Refused { line, record, reason: self.plain(&reason, table) }.into());
         }
-        let messages = warnings.iter().map(|warning| self.plain(&warning.message, table));
+        let messages = warnings.iter().map(|warning| self.plain(warning, table));
         let messages = messages.collect::<Vec<_>>().join("; ");
         Err(anyhow!("the server would change or leave out values, so nothing was loaded: {messages}")).input()
     }
 
     /// The row that the warnings are about, from 1, and the reason.
-    fn refused(&self, warnings: &[Warning]) -> Option<(u64, String)> {
-        let numbered = warnings.iter().find_map(Warning::row);
+    fn refused(&self, warnings: &[String]) -> Option<(u64, String)> {
+        let numbered = warnings.iter().find_map(|warning| row_at_end(warning));
         let numbered = numbered.map(|(row, reason)| (row, reason.to_owned()));
-        numbered.or_else(|| Some((self.first_row()?, warnings.first()?.message.clone())))
+        numbered.or_else(|| Some((self.first_row()?, warnings.first()?.clone())))
     }
 
     /// The row of the first warning, from 1, which the message of a violated key or check does not hold. None where the
@@ -82,14 +69,24 @@ impl MySql {
         self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
     }
 
-    /// True unless the server lists no trigger of a table.
+    /// True unless the server lists no trigger of a table, to a user to whom it lists them: one with the privilege TRIGGER.
     fn may_have_triggers(&self, table: &str) -> bool {
-        let found = self.connection.value(&format!(
-            "SELECT COUNT(*) FROM information_schema.triggers \
-             WHERE event_object_schema = DATABASE() AND event_object_table = {}",
-            literal(table)
+        let name = literal(table);
+        let granted = |list: &str, condition: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM information_schema.{list} \
+                 WHERE privilege_type = 'TRIGGER' AND grantee = {GRANTEE}{condition})"
+            )
+        };
+        let of_table = format!(" AND table_schema = DATABASE() AND table_name = {name}");
+        let has_none = self.connection.value(&format!(
+            "SELECT NOT EXISTS (SELECT 1 FROM information_schema.triggers \
+             WHERE event_object_schema = DATABASE() AND event_object_table = {name}) AND ({} OR {} OR {})",
+            granted("user_privileges", ""),
+            granted("schema_privileges", " AND DATABASE() LIKE table_schema"),
+            granted("table_privileges", &of_table),
         ));
-        !matches!(found, Ok(Some(count)) if count == "0")
+        !matches!(has_none, Ok(Some(is_true)) if is_true == "1")
     }
 
     /// A message of the server with the table's own name and not the one that it has until it is whole, and with the name of
@@ -129,14 +126,5 @@ mod tests {
         }
         // It may have ended in more digits.
         assert_eq!(row_at_end(&format!("{} at row 12", "x".repeat(WHOLE))), None);
-    }
-
-    #[test]
-    fn a_message_that_a_trigger_wrote_names_no_row() {
-        let named = |code: &str| {
-            let warning = Warning { code: code.to_owned(), message: "wrong at row 9".to_owned() };
-            warning.row().map(|(row, _)| row)
-        };
-        assert_eq!((named("1366"), named("1642"), named("1644")), (Some(9), None, None));
     }
 }

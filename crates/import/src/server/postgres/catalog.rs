@@ -6,7 +6,7 @@ use dyno_client::postgres::Connection;
 use dyno_protocol::Value;
 
 use super::super::types::{Spelling, several, together};
-use super::statements::Place;
+use super::statements::{Place, quoted};
 use crate::error::Input;
 use crate::table::Column;
 use crate::value::Kind;
@@ -64,14 +64,14 @@ pub fn existing(connection: &Connection, place: &Place) -> Result<Option<Vec<Col
     rows.into_iter().map(column).collect::<Result<_>>().map(Some)
 }
 
-/// The kind of values that a column of a type takes which the user names. Of such a type there may be many spellings, with
-/// numbers in parentheses and more words behind them, so the server makes a column of it, and takes that back.
+/// The kind of values that a column of a type takes which the user names and dyno does not know. Of such a type there may be many
+/// spellings, with numbers in parentheses and more words behind them, so the server makes a column of it, and takes that back.
 ///
 /// # Errors
 /// The server makes no such column.
-pub fn declared(connection: &Connection, table: &str, declared: &str) -> Result<Kind> {
+pub fn declared(connection: &Connection, table: &str, column: &str, declared: &str) -> Result<Kind> {
     let made = || -> Result<Kind> {
-        connection.rows(&format!("CREATE TABLE {table} (v {declared})"))?;
+        connection.rows(&format!("CREATE TABLE {table} ({} {declared})", quoted(column)))?;
         let name = table.replace('\'', "''");
         let rows = connection.rows(&format!(
             "SELECT atttypid::text, atttypmod::text FROM pg_attribute \
@@ -82,8 +82,9 @@ pub fn declared(connection: &Connection, table: &str, declared: &str) -> Result<
     };
     connection.rows("BEGIN")?;
     let kind = made();
-    connection.rows("ROLLBACK")?;
-    kind
+    // If both fail, the user needs the reason of the first.
+    let undone = connection.rows("ROLLBACK");
+    kind.and_then(|kind| undone.map(|_| kind))
 }
 
 /// The kind of values that a type takes: that of a domain, an array or a range is that of what it is made of.
@@ -129,7 +130,8 @@ pub fn unlogged(connection: &Connection, place: &Place) -> Result<Option<String>
     let name = place.quoted().replace('\'', "''");
     connection.value(&format!(
         "WITH RECURSIVE parts (id) AS (SELECT '{name}'::regclass::oid \
-         UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = id) \
+         UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = id \
+         JOIN pg_class parent ON parent.oid = id AND parent.relkind = 'p') \
          SELECT relname::text FROM pg_class JOIN parts ON oid = id WHERE relpersistence <> 'p' OR relkind = 'f' \
          ORDER BY 1 LIMIT 1"
     ))

@@ -10,7 +10,7 @@ use dyno_client::postgres::{Connection, Copy, ServerError};
 use super::super::common::{write, written};
 use super::super::sent::Sent;
 use super::losses::losses;
-use super::refusal::{is_of_a_row, refused_row};
+use super::refusal::{is_of_a_row, is_of_an_earlier_row, refused_row};
 use super::statements::{Statements, UNHURRIED};
 use super::{Postgres, catalog};
 use crate::error::{BadInput, Input, Interrupted, Lost, Refused, shown};
@@ -82,21 +82,21 @@ impl Postgres {
     /// server's own line number.
     fn refusal(&self, error: Error, sent: &Sent, into: &str) -> Error {
         let Some(server) = error.downcast_ref::<ServerError>() else { return error };
-        if !is_of_a_row(&server.code) {
-            return error.context("the server cannot take the rows; nothing was loaded");
+        let reason = server.message.replace(&self.staged, &self.place.table);
+        let code = &server.code;
+        if !is_of_a_row(code) {
+            return anyhow!(
+                "the server cannot take the rows; nothing was loaded: {reason} (PostgreSQL error {code})"
+            );
         }
-        let plain = |text: &str| text.replace(&self.staged, &self.place.table);
         let refused = refused_row(&server.context, into)
+            .filter(|_| !is_of_an_earlier_row(code, &server.message))
             .and_then(|(row, column)| sent.row(row).map(|place| (place, column)));
         match refused {
             Some(((line, record), column)) => {
-                let reason = plain(&server.message);
                 Refused { line, record, reason: format!("{}{column}", reason.trim_end_matches('.')) }.into()
             }
-            None => {
-                let message = plain(&server.placed());
-                BadInput(anyhow!("the server refuses the rows; nothing was loaded: {message}")).into()
-            }
+            None => BadInput(anyhow!("the server refuses the rows; nothing was loaded: {reason}")).into(),
         }
     }
 

@@ -10,6 +10,8 @@ mod refusal;
 mod session;
 mod statements;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use crate::safety::{Reached, Safety};
 use crate::table::{Column, Table};
 use crate::target::Program;
 use crate::target::{Existing, Target, said_losses};
+use crate::value::Kind;
 
 use catalog::SPELLING;
 use session::ImportSession;
@@ -49,6 +52,8 @@ pub struct Postgres {
     /// Its name until it is whole.
     staged: String,
     place: Place,
+    /// What the server makes of types that the user names.
+    kinds: RefCell<HashMap<String, Kind>>,
     /// The columns of the existing table as they were when the import was planned.
     planned: Option<Vec<Column>>,
     /// The parts of the existing table that would be lost then, if it is to be replaced.
@@ -79,6 +84,7 @@ impl Postgres {
             wait,
             staged: staged_name(),
             place: Place::default(),
+            kinds: RefCell::default(),
             planned: None,
             lost: None,
             notes: Vec::new(),
@@ -143,12 +149,18 @@ impl Target for Postgres {
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
         let mut column = SPELLING.column(name, declared)?;
-        if ![SPELLING.integer, SPELLING.real, SPELLING.text].contains(&column.declared.as_str()) {
-            let table = self.place.beside(&self.staged);
-            let kind = catalog::declared(&self.connection, &table, &column.declared);
-            column.kind =
-                kind.with_context(|| format!("the server makes no column '{name}' of the type {declared}"))?;
-        }
+        let known = SPELLING.known(&column.declared);
+        let known = known.or_else(|| self.kinds.borrow().get(&column.declared).copied());
+        column.kind = match known {
+            Some(kind) => kind,
+            None => {
+                let table = self.place.beside(&self.staged);
+                let kind = catalog::declared(&self.connection, &table, name, &column.declared)
+                    .with_context(|| format!("the server makes no column '{name}' of the type {declared}"))?;
+                self.kinds.borrow_mut().insert(column.declared.clone(), kind);
+                kind
+            }
+        };
         Ok(column)
     }
 

@@ -3,12 +3,19 @@
 use std::iter;
 
 /// Classes of SQLSTATE whose errors are of the server, a connection or a lock, whatever row it has come to: connection,
-/// transaction rolled back, insufficient resources, object not in the needed state, operator intervention, system, internal.
-const NOT_OF_A_ROW: [&str; 7] = ["08", "40", "53", "55", "57", "58", "XX"];
+/// transaction rolled back, insufficient resources, object not in the needed state, operator intervention, system; and the
+/// codes of damaged data and damaged indexes. Not XX000, by which extensions as PostGIS report values.
+const NOT_OF_A_ROW: [&str; 8] = ["08", "40", "53", "55", "57", "58", "XX001", "XX002"];
 
 /// True if an error of such a code may be that of a row.
 pub fn is_of_a_row(code: &str) -> bool {
     !NOT_OF_A_ROW.iter().any(|class| code.starts_with(class))
+}
+
+/// True if the server has come to another row than the refused one: it writes several rows to a page together
+/// (`heap_multi_insert` in its source), and the context names the last that it has read.
+pub fn is_of_an_earlier_row(code: &str, message: &str) -> bool {
+    code == "54000" && message.starts_with("row is too big")
 }
 
 /// The row, from 1, at which a COPY into a table ended, and the server's words on its column, if it has some. None where
@@ -81,11 +88,13 @@ mod tests {
 
     #[test]
     fn errors_of_the_server_are_those_of_no_row() {
-        for code in ["22007", "23505", "P0001", "45000", "54000"] {
+        for code in ["22007", "23505", "P0001", "45000", "54000", "XX000"] {
             assert!(is_of_a_row(code), "{code}");
         }
-        for code in ["53100", "57014", "40P01", "55P03", "XX000"] {
+        for code in ["53100", "57014", "40P01", "55P03", "XX001", "XX002"] {
             assert!(!is_of_a_row(code), "{code}");
         }
+        assert!(is_of_an_earlier_row("54000", "row is too big: size 8184, maximum size 8160"));
+        assert!(!is_of_an_earlier_row("54000", "index row size 2728 exceeds btree version 4 maximum 2704"));
     }
 }

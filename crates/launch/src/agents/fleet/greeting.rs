@@ -193,8 +193,7 @@ impl Greeted<'_> {
 
     /// The agents by rank: in the order of the hosts as typed, or else of the names that the hosts have.
     fn seated(mut self, launchers: Vec<Process>) -> (Vec<(String, AgentHello)>, Roster) {
-        self.hellos
-            .sort_by(|one, other| (one.0, &one.2.host, &one.1).cmp(&(other.0, &other.2.host, &other.1)));
+        sort(&mut self.hellos);
         let mut agents: Vec<(String, AgentHello)> = Vec::new();
         let mut seats = Vec::new();
         for (launcher, name, hello) in &self.hellos {
@@ -208,6 +207,18 @@ impl Greeted<'_> {
         }
         (agents, Roster::new(seats, launchers))
     }
+}
+
+/// Sorts agents by rank. Those on one host are in the order of the processors that they may use: their names are others
+/// after each start.
+fn sort(hellos: &mut [(usize, String, AgentHello)]) {
+    hellos.sort_by(|(launcher, name, hello), (other_launcher, other_name, other)| {
+        launcher
+            .cmp(other_launcher)
+            .then_with(|| hello.host.cmp(&other.host))
+            .then_with(|| hello.machine.cpu.allowed.cmp(&other.machine.cpu.allowed))
+            .then_with(|| name.cmp(other_name))
+    });
 }
 
 /// Refuses an agent of another build, or on a machine that cannot run the runners of this one.
@@ -227,4 +238,19 @@ fn check(hello: AgentHello<Value>, expected: &ExpectedBuild, host: &str) -> Resu
         "{host} has processors of {architecture}, and the runners here are for {ARCH}: take hosts of the same architecture"
     );
     Ok(hello)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_on_one_host_keep_their_ranks_under_other_names() {
+        for names in [["1", "2"], ["2", "1"]] {
+            let agent = |name: &str, cpus: &[usize]| (0, name.to_owned(), AgentHello::on("node", "x", cpus));
+            let mut hellos = [agent(names[1], &[2, 3]), agent(names[0], &[0, 1])];
+            sort(&mut hellos);
+            assert_eq!(hellos.map(|(_, _, hello)| hello.machine.cpu.allowed), [[0, 1], [2, 3]], "{names:?}");
+        }
+    }
 }

@@ -64,13 +64,17 @@ fn text(probe: &Probe) -> String {
     }
 }
 
-/// The notes on probes of a contender that failed: it is ranked all the same, by what its settings say.
+/// The notes on probes of a contender that failed: it is ranked by what its settings say, unless another probe disproves that.
 pub fn failures(label: &str, probed: &Probed) -> Vec<String> {
     let failed = probed.probes.iter().filter_map(|probe| Some((&probe.probe, probe.failed.as_ref()?)));
+    let ranked = match probed.is_disproved() {
+        true => "",
+        false => " dyno ranks it by what its settings say of its isolation.",
+    };
     let note = |(probe, why): (&String, &String)| {
         let title = PROBES.iter().find(|(name, _)| name == probe).map(|(_, title)| *title);
         format!(
-            "Not probed: {label}, {}: {}. dyno ranks it by what its settings say of its isolation.",
+            "Not probed: {label}, {}: {}.{ranked}",
             title.unwrap_or("no probe of isolation could begin"),
             why.trim_end_matches('.')
         )

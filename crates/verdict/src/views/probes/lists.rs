@@ -124,8 +124,8 @@ fn edges(transactions: &[Transaction], lists: &BTreeMap<i64, Vec<&str>>) -> Vec<
     edges
 }
 
-/// The cycles: of writes and reads alone; with one read that missed another's append; with several. Counted are the
-/// transactions from which a step of such a cycle goes out: those that are on it, or that missed an append.
+/// The cycles: of writes and reads alone; with one read that missed another's append; with several.
+/// Counts the transactions at which an edge of such a cycle begins.
 fn circles(transactions: &[Transaction], edges: &[Edge]) -> Vec<FoundAnomaly> {
     let known: Vec<Edge> = edges.iter().copied().filter(|edge| edge.how != Precedence::DidNotSee).collect();
     let mut found: BTreeMap<Anomaly, (BTreeSet<usize>, String)> = BTreeMap::new();

@@ -66,9 +66,6 @@ const clients = (Session, own) =>
     mayPass(error) {
       return super.mayPass(error.cause ?? error);
     }
-    codes(error) {
-      return super.codes(error.cause ?? error);
-    }
 
     /** https://orm.drizzle.team/docs/transactions: it is open for as long as its function has not returned. */
     begin() {

@@ -78,9 +78,10 @@ export class MySqlSql extends ServerSql {
     return errno > 0 && errno < CLIENTS && !LOST.includes(errno) ? String(errno) : "";
   }
 
-  /** The number, and the SQLSTATE. */
+  /** The number, and the SQLSTATE; none of an error of the connection. */
   codes(error) {
-    return [String(error.errno ?? ""), error.sqlState ?? ""];
+    const code = this.code(error);
+    return code ? [code, error.sqlState ?? ""] : [];
   }
 
   words(error) {

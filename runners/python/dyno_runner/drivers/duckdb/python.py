@@ -93,7 +93,7 @@ class DuckDb(Sql):
         from one call of `execute` to the next, and would plan the same INSERT again for every row."""
         sql = self._insert(load)
         with self._as_failures():
-            for transaction in self._transactions(load):
+            for transaction in self._between(load.ranges(), load.begins()):
                 for start, stop in load.turns.parts(*transaction):
                     rows = load.file.tuples(start, stop)
                     while block := list(islice(rows, BLOCK)):

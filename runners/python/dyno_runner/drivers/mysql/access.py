@@ -6,7 +6,7 @@ from ...contract import Job, Server
 from ...failure import Failure, one_line
 from ..listed import JobSql
 from ..server import Access
-from .errors import code_of, number_of, state_of, words_of
+from .errors import code_of, number_of, words_of
 from .options import Options, parse
 
 # MySQL's usual port.
@@ -89,7 +89,7 @@ class MySqlAccess(Access):
             cursor.execute(sql)
             return cursor.fetchall()
 
-        return JobSql(run, self.error, code_of, words_of, state_of)
+        return JobSql(run, self.error, code_of, words_of)
 
 
 def as_written(conversions: dict[Any, Any]) -> dict[Any, Any]:

@@ -9,12 +9,13 @@ from typing import Any
 import MySQLdb
 from MySQLdb import release
 from MySQLdb.converters import conversions
-from MySQLdb.cursors import Cursor, SSCursor
+from MySQLdb.cursors import SSCursor
 
 from ...contract import Job
 from ...failure import Failure
 from ..server import ServerTrial
 from .access import MySqlAccess, as_written
+from .errors import code_of, state_of
 from .options import Options
 from .server import MySql, MySqlSession
 
@@ -22,18 +23,8 @@ from .server import MySql, MySqlSession
 VERIFIES = ("VERIFY_CA", "VERIFY_IDENTITY")
 # The names of the files that mysqlclient hands on.
 FILES = {"ssl-ca": "ca", "ssl-cert": "cert", "ssl-key": "key"}
-
-
-class StateCursor(Cursor):
-    """Adds its SQLSTATE to an error. The module leaves it to the connection, which forgets it with the next command,
-    such as the ROLLBACK after the error."""
-
-    def execute(self, query: Any, args: Any = None) -> Any:
-        try:
-            return super().execute(query, args)
-        except MySQLdb.Error as error:
-            error.sqlstate = self.connection.sqlstate()
-            raise
+# The SQLSTATE of a command that succeeded.
+SUCCESS = "00000"
 
 
 class MySqlClientAccess(MySqlAccess):
@@ -53,7 +44,6 @@ class MySqlClientAccess(MySqlAccess):
         words: dict[str, Any] = {
             "connect_timeout": options.patience,
             "local_infile": 0,
-            "cursorclass": StateCursor,
             # One text is one statement, as with the other drivers.
             "multi_statements": False,
             "conv": as_written(conversions),
@@ -68,9 +58,23 @@ class MySqlClientAccess(MySqlAccess):
 
 
 class MySqlClientSession(MySqlSession):
-    """A client on a connection of mysqlclient."""
+    """A client on a connection of mysqlclient. The module leaves an error's SQLSTATE to the connection, which forgets
+    it with the next command, such as the ROLLBACK after the error."""
 
     errors = MySQLdb.Error
+    # The connection's SQLSTATE before the last ROLLBACK.
+    _state = ""
+
+    def rollback(self) -> Any:
+        self._state = self.cursor.connection.sqlstate()
+        return super().rollback()
+
+    def codes(self, error: Exception) -> list[str]:
+        code = code_of(error)
+        if not code:
+            return []
+        state = state_of(error) or self.cursor.connection.sqlstate()
+        return [code, self._state if state == SUCCESS else state]
 
 
 class MySqlClient(MySql):

@@ -10,7 +10,7 @@ from ...inputs import Load
 from ..server import ServerDriver, ServerTrial
 from ..session import CursorSession
 from ..sql import blocks_of
-from .errors import MAY_PASS, number_of, state_of, words_of
+from .errors import MAY_PASS, code_of, number_of, state_of, words_of
 
 # Rows that `executemany` is given at once: it wants a list of them, and makes of it statements of at most
 # `max_stmt_length` bytes.
@@ -33,7 +33,8 @@ class MySqlSession(CursorSession):
         return number_of(error) in MAY_PASS
 
     def codes(self, error: Exception) -> list[str]:
-        return [str(number_of(error)), state_of(error)]
+        code = code_of(error)
+        return [code, state_of(error)] if code else []
 
     def words(self, error: Exception) -> str:
         return words_of(error)
@@ -78,15 +79,13 @@ class MySql(ServerDriver):
         """`executemany`, which makes one INSERT of many rows."""
         sql = self._insert(load)
         for transaction in self._transactions(load, self._together(load, sql)):
-            for start, stop in load.turns.parts(*transaction):
+            for start, stop in load.turns.parts(*transaction, MANY):
                 rows = load.file.tuples(start, stop)
                 while many := list(islice(rows, MANY)):
                     self._cursor.executemany(sql, many)
 
     def _together(self, load: Load, sql: str) -> int:
         """The number of rows that are certainly in one statement: those whose texts, with quotes, parentheses and
-        commas, are within the limit of `executemany`. A turn may end anywhere, and with it a statement."""
-        if load.turns.split:
-            return 1
+        commas, are within the limit of `executemany`."""
         row = load.file.width + 4 * len(load.columns) + 1
         return max(1, min(MANY, (self._cursor.max_stmt_length - len(sql)) // row))

@@ -202,7 +202,8 @@ class AsyncPg(ServerDriver):
         self._wait_for(all_of_them(), lambda: place)
 
     def insert_rows(self, load: Load) -> None:
-        place = load.start
+        # That of a row; none at BEGIN and COMMIT.
+        place: int | None = None
 
         async def all_of_them() -> None:
             nonlocal place
@@ -211,10 +212,11 @@ class AsyncPg(ServerDriver):
                 for start, stop in load.turns.parts(*transaction):
                     for place, row in enumerate(load.file.tuples(start, stop), start):
                         await insert(*row)
+                place = None
 
-        self._wait_for(all_of_them(), lambda: place - load.start)
+        self._wait_for(all_of_them(), lambda: None if place is None else place - load.start)
 
-    def _wait_for(self, work: Awaitable[None], place: Callable[[], int]) -> None:
+    def _wait_for(self, work: Awaitable[None], place: Callable[[], int | None]) -> None:
         try:
             self._loop.wait_for(work)
         except self._error as error:

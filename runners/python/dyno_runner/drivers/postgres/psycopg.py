@@ -133,6 +133,12 @@ class Psycopg(ServerDriver):
         self._changes += max(0, cursor.rowcount)
         return ()
 
+    def _begin(self) -> None:
+        self._cursor.execute("BEGIN", prepare=False)
+
+    def _commit(self) -> None:
+        self._cursor.execute("COMMIT", prepare=False)
+
     def _select(self, sql: str) -> Iterator[Rows]:
         # A server-side cursor: the client's usual one would hold the whole table.
         with self._connection.transaction(), self._connection.cursor(name="dyno") as cursor:

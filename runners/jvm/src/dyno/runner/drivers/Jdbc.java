@@ -57,7 +57,7 @@ abstract class Jdbc implements Driver {
         return new Batches(load);
     }
 
-    /** The codes by which a job may name an error; none of an error of the connection. */
+    /** The codes by which a class may name an error; none of an error of the connection. */
     List<String> codes(SQLException error) {
         String code = code(error);
         return code.isEmpty() ? List.of() : List.of(code);
@@ -204,6 +204,8 @@ abstract class Jdbc implements Driver {
                 bind(row);
                 insert.executeUpdate();
             }
+            // A commit that fails is no row's.
+            place = Failure.NOWHERE;
         }
 
         @Override

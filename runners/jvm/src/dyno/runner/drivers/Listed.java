@@ -58,7 +58,7 @@ final class Listed {
                 try {
                     statement.execute(text);
                 } catch (SQLException error) {
-                    if (!isIgnored(one, driver.codes(error))) {
+                    if (!isIgnored(one, driver.code(error))) {
                         throw error;
                     }
                     taken = false;
@@ -72,9 +72,9 @@ final class Listed {
         return taken;
     }
 
-    /** Returns true if the job ignores an error with these codes. One without is an error of the connection. */
-    private static boolean isIgnored(Job.Listed one, List<String> codes) {
-        return !codes.isEmpty() && (one.ignores().contains(ANY) || codes.stream().anyMatch(one.ignores()::contains));
+    /** Returns true if the job ignores an error with this code. One without is an error of the connection. */
+    private static boolean isIgnored(Job.Listed one, String code) {
+        return !code.isEmpty() && (one.ignores().contains(ANY) || one.ignores().contains(code));
     }
 
     /** Asks queries. What the engine refuses is reported as that; a lost connection is a failure. */

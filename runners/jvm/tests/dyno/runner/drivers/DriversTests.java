@@ -116,7 +116,7 @@ public final class DriversTests {
         return List.of(new MariaDbClient(job), new ConnectorJ(job));
     }
 
-    /** A job may name an error of MySQL's protocol in both ways. */
+    /** A class may name an error of MySQL's protocol in both ways. */
     public static void anErrorHasItsNumberAndItsSqlStateTest() {
         for (MySqlJdbc driver : mysql()) {
             Tests.equal(driver.codes(new SQLException("twice", "23000", 1062)), List.of("1062", "23000"));
@@ -125,7 +125,7 @@ public final class DriversTests {
         }
     }
 
-    public static void anErrorIsIgnoredByItsNumberAndByItsSqlStateTest() throws SQLException {
+    public static void aListedErrorIsIgnoredByItsNumberTest() throws SQLException {
         PreparedStatement statement = proxy(PreparedStatement.class, (self, method, values) -> {
             if (method.getName().equals("execute")) {
                 throw new SQLException("twice", "23000", 1062);
@@ -134,14 +134,16 @@ public final class DriversTests {
         });
         Connection refusing = proxy(Connection.class, (self, method, values) -> statement);
         for (MySqlJdbc driver : mysql()) {
-            for (String code : List.of("1062", "23000", "*")) {
+            for (String code : List.of("1062", "*")) {
                 apply(driver, code, refusing);
             }
-            try {
-                apply(driver, "1050", refusing);
-                throw new AssertionError("another error was ignored");
-            } catch (Failure.Refused refused) {
-                Tests.equal(refused.getMessage(), "the setting 'add' is refused: twice (error 1062)");
+            for (String code : List.of("1050", "23000")) {
+                try {
+                    apply(driver, code, refusing);
+                    throw new AssertionError("another error was ignored");
+                } catch (Failure.Refused refused) {
+                    Tests.equal(refused.getMessage(), "the setting 'add' is refused: twice (error 1062)");
+                }
             }
         }
     }
