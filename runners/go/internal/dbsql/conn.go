@@ -26,6 +26,8 @@ type Conn struct {
 	changed int
 	// cells is where the values of a row are put, kept from query to query.
 	cells fetched
+	// loads are the statements of loads, which stay prepared: database/sql closes none that one connection prepared.
+	loads []*sql.Stmt
 }
 
 // Open connects. Without a function for them, bytes are blobs.
@@ -42,6 +44,9 @@ func Open(connector driver.Connector, bytes func(value []byte, kind string, answ
 
 // Close ends the connection.
 func (c *Conn) Close() error {
+	for _, statement := range c.loads {
+		statement.Close()
+	}
 	err := c.conn.Close()
 	if after := c.db.Close(); err == nil {
 		err = after

@@ -92,7 +92,11 @@ type inserts struct {
 
 // prepare prepares the statement that inserts some rows.
 func (i *inserts) prepare(rows int) (*sql.Stmt, error) {
-	return i.conn.Prepare(Insert(i.load, rows, i.parameter))
+	statement, err := i.conn.Prepare(Insert(i.load, rows, i.parameter))
+	if err == nil {
+		i.conn.loads = append(i.conn.loads, statement)
+	}
+	return statement, err
 }
 
 // insert inserts what lies from one place to another by a statement of many rows, and what is left by one of fewer.
