@@ -206,7 +206,7 @@ fn programs_of_a_strangers_home_are_not_run() {
 
 #[test]
 fn what_the_users_folder_has_is_found_unless_another_user_can_change_it() {
-    let place = Place::with_runner_and_few_others("true");
+    let place = Place::with_runner("true");
     let own = place.path("config/dyno");
     fs::create_dir_all(own.join("suites")).unwrap();
     for (part, name) in [("engines", "fake.toml"), ("runners", "fake")] {
@@ -216,7 +216,7 @@ fn what_the_users_folder_has_is_found_unless_another_user_can_change_it() {
     fs::copy(repository().join("suites/micro.toml"), own.join("suites/mine.toml")).unwrap();
     let arguments = "run mine --with null --only constant --trials 1 --no-warm-up --quiet";
     place.dyno("list fake").exits(0).prints("the runner stopped in the middle of its work");
-    place.dyno("list").exits(0).prints("mine");
+    place.dyno("list mine").exits(0).prints("dyno run mine --only");
     place.dyno(arguments).exits(0).without_panic();
     let engines = place.path("home/engines");
     fs::copy(own.join("engines/fake.toml"), engines.join("fake.toml")).unwrap();
