@@ -256,9 +256,9 @@ mod tests {
         let found = fault(given.clone());
         assert_eq!((found.tried, found.at_risk, found.missed_leader), (3, 1, 2));
         // The others stall for less, which says nothing of the loss of a leader.
-        given.tries[2].stall_ms = 900;
+        given.tries[0].stall_ms = 900;
         assert_eq!(fault(given.clone()).stall_ms, Some(900.0));
-        given.tries[2].led = Some(2);
+        given.tries[0].led = Some(2);
         assert_eq!(fault(given.clone()).stall_ms, Some(500.0));
         // Power is cut at all nodes, whichever of them leads.
         given.tries.iter_mut().for_each(|tried| tried.fault = NodeFault::Power);
