@@ -1,7 +1,7 @@
 //! Ends a private server when dyno dies without having stopped it, and an agent that is stopped for long.
 //!
 //! The kernel signals a server when dyno dies (`PR_SET_PDEATHSIG`), but it forgets to for programs with
-//! capabilities of their own, it signals the main process alone, and it removes no sockets. So each server has a guard: a
+//! file capabilities, it signals only the main process, and it removes no sockets. So each server has a guard: a
 //! shell that waits for a line from dyno. When instead the pipe ends, dyno is dead, and the guard ends the server, with
 //! what a main process that died has left behind, and removes its folders. While dyno lives it sleeps.
 //!

@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// A server with a child in a session of its own, whose number it prints, in a folder.
+    /// Starts a server in a folder; its child leads another session. Returns the server and the child.
     fn started(folder: &Path) -> (ServerProcess, Pid) {
         let script = "setsid sh -c 'echo $$; exec sleep 983' & exec sleep 983";
         let (mut reader, writer) = std::io::pipe().unwrap();

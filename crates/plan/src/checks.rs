@@ -7,7 +7,7 @@ use dyno_protocol::QueryProtocol;
 use dyno_record::Parameters;
 use dyno_suite::{Mix, Model, NO_SQL, Suite, TableForm, Test};
 
-use crate::selection::Selection;
+use crate::selection::{Selection, chosen_mixes, chosen_tests};
 use crate::work::load;
 
 /// Connections that a trial needs in addition to those of its clients: one that removes the trial's database, one over
@@ -21,14 +21,12 @@ pub(crate) fn check_clients(
     selection: &[Selection],
     contender: &Contender,
 ) -> Result<()> {
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    let mixes = chosen.map(|(test, _)| test).filter(|test| test.model == Model::Mix);
-    let mixes: Vec<(&str, Mix)> =
-        mixes.map(|test| Ok((test.id.as_str(), suite.mix(test, parameters)?))).collect::<Result<_>>()?;
+    let mixes = chosen_mixes(suite, parameters, selection)?;
     check_ways(&mixes, contender)?;
     check_protocol(suite, selection, contender)?;
     check_patience(suite, selection, contender)?;
-    let mixes: Vec<(&str, u64)> = mixes.iter().map(|(test, mix)| (*test, mix.clients.into())).collect();
+    let mixes: Vec<(&str, u64)> =
+        mixes.iter().map(|(test, mix)| (test.id.as_str(), mix.clients.into())).collect();
     if let Some((test, clients)) = mixes.iter().find(|(_, clients)| *clients > 1)
         && let Some(setting) = contender.engine.alone(&contender.settings)
     {
@@ -66,8 +64,7 @@ fn check_protocol(suite: &Suite, selection: &[Selection], contender: &Contender)
     if contender.engine.dialect == NO_SQL || contender.runner.is_simple(&contender.driver) {
         return Ok(());
     }
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    for (test, _) in chosen {
+    for test in chosen_tests(suite, selection) {
         if let Some(class) = test.classes.iter().find(|class| class.protocol == QueryProtocol::Simple) {
             bail!(
                 "class {} of test {} has the protocol \"simple\", and the driver of {} cannot send a statement that it \
@@ -87,8 +84,7 @@ fn check_patience(suite: &Suite, selection: &[Selection], contender: &Contender)
     if contender.runner.class_patience {
         return Ok(());
     }
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    for (test, _) in chosen {
+    for test in chosen_tests(suite, selection) {
         if let Some(class) = test.classes.iter().find(|class| class.patience.is_some()) {
             bail!(
                 "class {} of test {} has its own `patience`, and the runner {} of {} has one for all classes: leave the \
@@ -104,13 +100,15 @@ fn check_patience(suite: &Suite, selection: &[Selection], contender: &Contender)
 }
 
 /// The tests of a run have one load, and the contender's runner lets clients come as they are to come.
-fn check_ways(mixes: &[(&str, Mix)], contender: &Contender) -> Result<()> {
+fn check_ways(mixes: &[(&Test, Mix)], contender: &Contender) -> Result<()> {
     let mut lasting = mixes.iter().filter(|(_, mix)| load(mix).is_some());
     let Some((first, mix)) = lasting.next() else { return Ok(()) };
     if let Some((other, _)) = lasting.find(|(_, other)| load(other) != load(mix)) {
         bail!(
-            "operations arrive in one way in test {first} and in another in {other}, and one says nothing of the other: take \
-             a run for each (--only)"
+            "operations arrive in one way in test {} and in another in {}, and one says nothing of the other: take \
+             a run for each (--only)",
+            first.id,
+            other.id
         );
     }
     let runner = &contender.runner;

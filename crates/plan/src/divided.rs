@@ -3,9 +3,9 @@
 use anyhow::Result;
 use dyno_protocol::TimeWindow;
 use dyno_record::Parameters;
-use dyno_suite::{Model, Suite};
+use dyno_suite::Suite;
 
-use crate::selection::Selection;
+use crate::selection::{Selection, chosen_mixes};
 
 /// True if the clients of a mix are divided where its contender asks for that. One client with a number of operations is not:
 /// the runner that does the other tests does it.
@@ -22,15 +22,9 @@ pub fn divided_mixes<'s>(
     parameters: &Parameters,
     selection: &[Selection],
 ) -> Result<Vec<(&'s str, u32)>> {
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    let mut divided = Vec::new();
-    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
-        let mix = suite.mix(test, parameters)?;
-        if is_divided(mix.clients, mix.lasts) {
-            divided.push((test.id.as_str(), mix.clients));
-        }
-    }
-    Ok(divided)
+    let mixes = chosen_mixes(suite, parameters, selection)?.into_iter();
+    let divided = mixes.filter(|(_, mix)| is_divided(mix.clients, mix.lasts));
+    Ok(divided.map(|(test, mix)| (test.id.as_str(), mix.clients)).collect())
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use checks::check_models;
 pub use divided::divided_mixes;
 pub use last::last_job;
 pub use planned::PlannedTest;
-pub use selection::{Selection, select};
+pub use selection::{Selection, chosen_mixes, select};
 pub use size::input_bytes;
 
 /// Everything that a run is going to do.

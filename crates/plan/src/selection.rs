@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use dyno_nearest as nearest;
-use dyno_suite::Suite;
+use dyno_record::Parameters;
+use dyno_suite::{Mix, Model, Suite, Test};
 
 /// The treatment of one test of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,25 @@ pub fn select(suite: &Suite, only: Option<&str>) -> Result<Vec<Selection>> {
         }
     }
     Ok(selection)
+}
+
+/// The tests that run, in order.
+pub(crate) fn chosen_tests<'s>(suite: &'s Suite, selection: &[Selection]) -> impl Iterator<Item = &'s Test> {
+    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
+    chosen.map(|(test, _)| test)
+}
+
+/// The mixes that run, in order, with their numbers.
+///
+/// # Errors
+/// The parameters do not fit a mix.
+pub fn chosen_mixes<'s>(
+    suite: &'s Suite,
+    parameters: &Parameters,
+    selection: &[Selection],
+) -> Result<Vec<(&'s Test, Mix)>> {
+    let mixes = chosen_tests(suite, selection).filter(|test| test.model == Model::Mix);
+    mixes.map(|test| Ok((test, suite.mix(test, parameters)?))).collect()
 }
 
 fn range(suite: &Suite, part: &str) -> Result<(usize, usize)> {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_record::Parameters;
 use dyno_suite::{self, Data, Model, Shape, Suite, Test};
 
-use super::Selection;
+use super::selection::{Selection, chosen_tests};
 use super::steps::step_bytes;
 
 /// More than a record of a file that dyno makes has on the average, in bytes.
@@ -26,9 +26,8 @@ pub fn input_bytes(
     selection: &[Selection],
     file: Option<&Path>,
 ) -> Result<u64> {
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
     let mut files = BTreeMap::new();
-    for (test, _) in chosen {
+    for test in chosen_tests(suite, selection) {
         if test.model == Model::Mix {
             let bytes =
                 step_bytes(&suite.mix(test, parameters)?).with_context(|| format!("test {}", test.id))?;

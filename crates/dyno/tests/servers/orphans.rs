@@ -63,7 +63,7 @@ fn is_busy(process: u32) -> bool {
     command_line(process).contains(TITLE)
 }
 
-/// Kills a main process, of whose end nobody takes note yet.
+/// Kills a main process. Its parent has not waited for it yet.
 fn kill_main(process: u32) {
     kill(Pid::from_raw(process.cast_signed()), Signal::SIGKILL).unwrap();
     wait_for("the main process to end", 60, || !is_alive(process));

@@ -32,7 +32,7 @@ pub(crate) fn parents() -> impl Iterator<Item = PathBuf> {
 /// cannot exchange, where the whole path is short enough, and where `prepare` succeeds.
 ///
 /// # Errors
-/// There is none.
+/// None of `parents` takes one, with the reason of each.
 pub(crate) fn short_folder(
     parents: impl Iterator<Item = PathBuf>,
     socket: &Path,

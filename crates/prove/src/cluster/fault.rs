@@ -124,7 +124,7 @@ impl<'a> Faulty<'a> {
             if found == Some(VICTIM) {
                 break;
             }
-            // Whether it worked is asked below.
+            // An error needs no handling: the next question shows which node leads.
             let _ = kind.lead_first(nodes, QUESTION_LIMIT, self.interrupts);
             self.sleep(wait)?;
             found = leader();

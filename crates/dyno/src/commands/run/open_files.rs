@@ -1,9 +1,9 @@
 //! Checks that the limit on open files allows the files and connections of all clients of a run.
 
 use anyhow::{Result, bail};
-use dyno_plan::Selection;
+use dyno_plan::{Selection, chosen_mixes};
 use dyno_record::Parameters;
-use dyno_suite::{Model, Suite};
+use dyno_suite::Suite;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// The largest number of files that a client has open: a database, its log, and one to spare.
@@ -16,11 +16,8 @@ const OTHERS: u64 = 100;
 /// # Errors
 /// The system allows fewer, or the suite's numbers make no sense.
 pub fn allow(suite: &Suite, parameters: &Parameters, selection: &[Selection]) -> Result<()> {
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| **chosen != Selection::Left);
-    let mut most = 0;
-    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
-        most = most.max(u64::from(suite.mix(test, parameters)?.clients));
-    }
+    let mixes = chosen_mixes(suite, parameters, selection)?;
+    let most = mixes.iter().map(|(_, mix)| u64::from(mix.clients)).max().unwrap_or(0);
     let needed = most * EACH + OTHERS;
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if most <= 1 || needed <= soft {

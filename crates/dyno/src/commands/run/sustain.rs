@@ -1,9 +1,9 @@
 //! Checks the options of a search for the highest rate at which a target holds.
 
 use anyhow::{Result, bail, ensure};
-use dyno_plan::{Selection, select};
+use dyno_plan::{chosen_mixes, select};
 use dyno_record::Parameters;
-use dyno_suite::{Model, Suite};
+use dyno_suite::Suite;
 
 use crate::cli::RunArgs;
 
@@ -18,10 +18,8 @@ pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Res
         "--sustain and --latency: each trial has a different rate; use only one of them"
     );
     let selection = select(suite, arguments.only.as_deref())?;
-    let mut is_there = false;
-    let chosen = suite.tests.iter().zip(selection).filter(|(_, chosen)| *chosen != Selection::Left);
-    for (test, _) in chosen.filter(|(test, _)| test.model == Model::Mix) {
-        let mix = suite.mix(test, parameters)?;
+    let mixes = chosen_mixes(suite, parameters, &selection)?;
+    for (test, mix) in &mixes {
         ensure!(mix.rate.is_none(), "--sustain seeks the rate that --rate states: use only one of them");
         ensure!(
             mix.think_ns.is_none(),
@@ -36,9 +34,8 @@ pub fn check(arguments: &RunArgs, suite: &Suite, parameters: &Parameters) -> Res
             "--sustain: the clients of test {} do a number of operations, and a rate needs a time",
             test.id
         );
-        is_there = true;
     }
-    if !is_there {
+    if mixes.is_empty() {
         bail!("--sustain seeks a rate in tests of many clients, and {} has none", suite.name);
     }
     Ok(())

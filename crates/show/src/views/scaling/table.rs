@@ -82,7 +82,7 @@ fn grid(scaling: &Scaling, test: &ScalingTest) -> Grid {
     Grid { header, rows: rows.collect() }
 }
 
-/// Whether a rate that is sustained is known or only a bound, in the words of the other CSV; empty for other figures.
+/// The word by which the CSV of a run marks a sustained rate as known or as a bound; empty for other figures.
 fn sustained(test: &ScalingTest, point: &ScalingPoint) -> &'static str {
     match (&test.target, point.at_least) {
         (None, _) => "",

@@ -58,7 +58,8 @@ final class Listed {
                 try {
                     statement.execute(text);
                 } catch (SQLException error) {
-                    if (!isIgnored(one, driver.code(error))) {
+                    String code = driver.code(error);
+                    if (code.isEmpty() || !(one.ignores().contains(code) || one.ignores().contains(ANY))) {
                         throw error;
                     }
                     taken = false;
@@ -70,11 +71,6 @@ final class Listed {
             throw code.isEmpty() ? new Failure(message) : new Failure.Refused(message, code, one.name());
         }
         return taken;
-    }
-
-    /** Returns true if the job ignores an error with this code. One without is an error of the connection. */
-    private static boolean isIgnored(Job.Listed one, String code) {
-        return !code.isEmpty() && (one.ignores().contains(ANY) || one.ignores().contains(code));
     }
 
     /** Asks queries. What the engine refuses is reported as that; a lost connection is a failure. */
