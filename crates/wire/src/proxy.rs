@@ -190,14 +190,11 @@ impl Shared {
             connection.threads.push(spawn("dyno-wire", move || work(&ends, half, accepted))?);
             Ok(())
         };
-        let added = match half.is_zero() {
-            true => add(|ends, _, _| ends.request().pass())
-                .and_then(|()| add(|ends, _, _| ends.response().pass())),
-            false => add(|ends, half, at| ends.request().read(half, at + half * 3))
-                .and_then(|()| add(|ends, half, at| ends.response().read(half, at + half * 4)))
-                .and_then(|()| add(|ends, _, _| ends.request().write()))
-                .and_then(|()| add(|ends, _, _| ends.response().write())),
-        };
+        // A connection without a delay has the same threads, as what is predicted for a delay begins with its figures.
+        let added = add(|ends, half, at| ends.request().read(half, at + half * 3))
+            .and_then(|()| add(|ends, half, at| ends.response().read(half, at + half * 4)))
+            .and_then(|()| add(|ends, _, _| ends.request().write()))
+            .and_then(|()| add(|ends, _, _| ends.response().write()));
         added.inspect_err(|_| ends.break_off())?;
         Ok(connection)
     }

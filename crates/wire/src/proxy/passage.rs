@@ -54,22 +54,6 @@ impl ProxiedEnds {
 }
 
 impl Direction<'_> {
-    /// Passes bytes on at once, until one end closes.
-    pub fn pass(&self) {
-        let mut buffer = vec![0; CHUNK];
-        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            let is_over = match self.inspect(&buffer[..count]) {
-                Passage::Pass => self.to.write_all(&buffer[..count]).is_err(),
-                Passage::Drop => false,
-                Passage::Cut => true,
-            };
-            if is_over {
-                return self.give_up();
-            }
-        }
-        self.to.shutdown(Shutdown::Write);
-    }
-
     /// Decides about bytes that the client has just sent or is about to receive.
     fn inspect(&self, bytes: &[u8]) -> Passage {
         let decide = |inspector: &Arc<dyn Inspector>| inspector.inspect(self.ends.number, self.origin, bytes);
