@@ -34,8 +34,8 @@ const KEPT: [&str; 20] = [
 const KEPT_FAMILIES: [&str; 3] = ["LC_", "MALLOC_", "DYNO_"];
 /// The variable of dyno's own that may hold a key.
 pub const KEY: &str = "DYNO_KEY";
-/// Those of dyno's own that hold a secret.
-const SECRET: [&str; 1] = [KEY];
+/// Those from which dyno takes a secret: it reaches runners and agents in the job only.
+pub const SECRET: [&str; 3] = [KEY, "PGPASSWORD", "MYSQL_PWD"];
 
 /// Makes a command start with the kept variables only. Call it before others are set.
 pub fn clean(command: &mut Command) {

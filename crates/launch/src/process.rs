@@ -143,7 +143,11 @@ impl Process {
     pub(crate) fn launch(command: &[String], (inbox, number): (&Inbox, usize)) -> Result<Process> {
         let (program, arguments) = command.split_first().context("the launcher's command is empty")?;
         let mut command = Command::new(program);
-        command.args(arguments).env_remove(environment::KEY);
+        command.args(arguments);
+        // A launcher may pass its environment on to every host, as `srun` does.
+        for name in environment::SECRET {
+            command.env_remove(name);
+        }
         let family = Family::begin(&mut command)?;
         placed::guard(&mut command);
         Process::spawn(command, family, None, (inbox, number))
