@@ -23,6 +23,9 @@ const largestRequest = 8 << 20
 // dialTimeout is how long the first answer of the cluster may take.
 const dialTimeout = 30 * time.Second
 
+// leaderPause is the time between questions of who leads.
+const leaderPause = 20 * time.Millisecond
+
 // Database is a cluster, as reached at its first node.
 type Database struct {
 	client *clientv3.Client
@@ -78,11 +81,8 @@ func (d *Database) begin(job *protocol.Job) (*protocol.Hello, error) {
 	}
 	soon, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
-	status, err := d.client.Status(soon, d.endpoints[0])
+	status, err := d.lead(soon)
 	if err != nil {
-		return nil, fmt.Errorf("etcd does not answer: %w", err)
-	}
-	if err := d.lead(soon, status); err != nil {
 		return nil, err
 	}
 	// Where another process of the trial has left its pairs, they are what is asked for.
@@ -98,11 +98,30 @@ func (d *Database) begin(job *protocol.Job) (*protocol.Hello, error) {
 	return &protocol.Hello{EngineVersion: status.Version, DriverVersion: runner.ModuleVersion(module), Settings: inForce}, nil
 }
 
-// lead makes the first node the leader, where it is not: else each request would take one more way, in some runs and
-// not in others.
-func (d *Database) lead(ctx context.Context, first *clientv3.StatusResponse) error {
-	id := first.Header.MemberId
-	for place := 0; first.Leader != id && place < len(d.endpoints); place++ {
+// lead makes the first node the leader, where it is not, and returns its status: else each request would take one more
+// way, in some runs and not in others. During an election there may be no leader to ask.
+func (d *Database) lead(ctx context.Context) (*clientv3.StatusResponse, error) {
+	var refused error
+	for {
+		first, err := d.client.Status(ctx, d.endpoints[0])
+		if err != nil {
+			return nil, fmt.Errorf("etcd does not answer: %w", errors.Join(err, refused))
+		}
+		if first.Leader == first.Header.MemberId {
+			return first, nil
+		}
+		refused = d.handOver(ctx, first.Header.MemberId)
+		select {
+		case <-ctx.Done():
+			return nil, runner.Place("the first node of etcd does not become the leader", errors.Join(ctx.Err(), refused))
+		case <-time.After(leaderPause):
+		}
+	}
+}
+
+// handOver asks the node that leads to let another one lead.
+func (d *Database) handOver(ctx context.Context, id uint64) error {
+	for place := range d.endpoints {
 		status, err := d.client.Status(ctx, d.endpoints[place])
 		if err != nil {
 			return fmt.Errorf("node %d of etcd does not answer: %w", place+1, err)
@@ -115,7 +134,7 @@ func (d *Database) lead(ctx context.Context, first *clientv3.StatusResponse) err
 			return err
 		}
 		_, err = leader.MoveLeader(ctx, id)
-		return runner.Place("the first node of etcd does not become the leader", errors.Join(err, leader.Close()))
+		return errors.Join(err, leader.Close())
 	}
 	return nil
 }
