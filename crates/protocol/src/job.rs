@@ -234,6 +234,9 @@ pub struct JobStatement {
     pub each: bool,
 }
 
+/// The name of a statement of `on_connect` that waits until a node of a cluster has the commits of the others.
+pub const CATCH_UP: &str = "wait for the other nodes' commits";
+
 /// A query with the name under which its rows are reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadBackQuery {
