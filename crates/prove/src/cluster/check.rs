@@ -159,25 +159,33 @@ pub fn judge(found: NodeContents, attempts: &[ClientAttempt]) -> NodeFinding {
     NodeFinding { lost, missing, failed_found, unknown_found, troubles }
 }
 
-/// True if the check notices that a commit is gone which dyno removes for that purpose.
+/// True if the check notices that a commit is gone which dyno removes for that purpose; None if there is none to remove.
 ///
 /// # Errors
 /// The node does not answer.
-pub fn notices_loss(library: &ClientLibrary, node: &Server, attempts: &[ClientAttempt]) -> Result<bool> {
+pub fn notices_loss(
+    library: &ClientLibrary,
+    node: &Server,
+    attempts: &[ClientAttempt],
+) -> Result<Option<bool>> {
     let finding = || Ok::<_, anyhow::Error>(judge(NodeContents::of(read(library, node)?), attempts));
     let before = finding()?.lost;
     let there = |attempt: &&ClientAttempt| {
         attempt.knowledge == Knowledge::Acknowledged && !before.contains(&attempt.commit)
     };
-    let Some(ClientAttempt { commit, .. }) = attempts.iter().find(there) else { return Ok(false) };
+    let Some(ClientAttempt { commit, .. }) = attempts.iter().find(there) else { return Ok(None) };
     let link = NodeLink::enter(library, node, STATEMENT_LIMIT)?;
     if let NodeLink::Store(store) = &link {
         store.remove(*commit, STATEMENT_LIMIT)?;
-        return Ok(finding()?.lost.contains(commit));
+        return Ok(Some(finding()?.lost.contains(commit)));
+    }
+    if let NodeLink::Postgres(_) = link {
+        // After a fail-over there may be no replica for which a commit could wait.
+        link.rows("SET synchronous_commit = local", STATEMENT_LIMIT)?;
     }
     link.rows(&format!("DELETE FROM {} WHERE n = {commit}", data::NAME), STATEMENT_LIMIT)?;
     let after = finding()?;
-    Ok(after.lost.contains(commit) && !after.troubles.is_empty())
+    Ok(Some(after.lost.contains(commit) && !after.troubles.is_empty()))
 }
 
 #[cfg(test)]

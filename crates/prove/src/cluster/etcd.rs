@@ -92,8 +92,10 @@ impl StoreLink for EtcdLink {
 
     fn status(&self, limit: Duration) -> Result<[String; 2]> {
         let answer = self.link.post("/v3/maintenance/status", &json!({}), limit)?;
-        let number = |value: &Json| value.as_str().map(str::to_owned).context("etcd does not say who leads");
-        Ok([number(&answer["header"]["member_id"])?, number(&answer["leader"])?])
+        let member = answer["header"]["member_id"].as_str().context("etcd does not report its number")?;
+        // The gateway leaves numbers out that are 0, as this one is while no node leads.
+        let leader = answer["leader"].as_str().unwrap_or_default();
+        Ok([member.to_owned(), leader.to_owned()])
     }
 
     fn hand_over(&self, to: &str, limit: Duration) -> Result<()> {

@@ -14,6 +14,8 @@ use crate::subject::data;
 
 /// The time limit of a statement. A client that waits longer does not know what became of its commit, and reconnects.
 const STATEMENT_LIMIT: Duration = Duration::from_secs(1);
+/// The same for clients that leave a silent node soon.
+const SHORT_LIMIT: Duration = Duration::from_millis(250);
 /// The time between attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(20);
 
@@ -55,6 +57,15 @@ pub enum ClientWays {
 }
 
 impl ClientWays {
+    /// The time limit of a client's statements. Where the nodes choose their leader, half of the clients leave a silent node
+    /// soon, so that the time without commits is the cluster's and not that of their limit.
+    fn limit(self, client: u64) -> Duration {
+        match self {
+            ClientWays::FirstThenNext if client.is_multiple_of(2) => SHORT_LIMIT,
+            _ => STATEMENT_LIMIT,
+        }
+    }
+
     /// The node, of a number of them, that a client works with once it has left others behind.
     fn node(self, nodes: usize, leader: usize, client: usize, left: usize) -> usize {
         match (self, left) {
@@ -134,6 +145,7 @@ impl ClientLoad {
     pub fn work(&self, client: u64) {
         let mut number = client * data::CLIENT;
         let (mut moves, mut own) = (0, Vec::new());
+        let limit = self.ways.limit(client);
         while !self.stops.load(Ordering::Relaxed) {
             if self.is_away.load(Ordering::Relaxed) {
                 thread::sleep(RECONNECT);
@@ -142,8 +154,8 @@ impl ClientLoad {
             let leader = Leader::of(&self.leader);
             patience::end_with(&leader);
             let node = self.ways.node(self.nodes.len(), leader.node(), client as usize, moves);
-            match NodeLink::try_enter(&self.library, &self.nodes[node], STATEMENT_LIMIT) {
-                Ok(link) => self.commit_on((&link, node), &leader, &mut number, &mut own),
+            match NodeLink::try_enter(&self.library, &self.nodes[node], limit) {
+                Ok(link) => self.commit_on((&link, node, limit), &leader, &mut number, &mut own),
                 Err(_) => thread::sleep(RECONNECT),
             }
             moves += 1;
@@ -154,7 +166,7 @@ impl ClientLoad {
     /// Makes commits on a connection until it is lost, another node leads, or the load stops.
     fn commit_on(
         &self,
-        (link, node): (&NodeLink, usize),
+        (link, node, limit): (&NodeLink, usize, Duration),
         leader: &Leader,
         number: &mut u64,
         own: &mut Vec<ClientAttempt>,
@@ -162,7 +174,7 @@ impl ClientLoad {
         while !self.stops.load(Ordering::Relaxed) && !leader.is_replaced() {
             *number += 1;
             let sent = self.begin.elapsed();
-            let (knowledge, is_open) = commit(link, *number);
+            let (knowledge, is_open) = commit(link, *number, limit);
             let at = self.begin.elapsed();
             if knowledge == Knowledge::Acknowledged {
                 self.last.fetch_max(at.as_nanos() as u64, Ordering::Relaxed);
@@ -176,21 +188,21 @@ impl ClientLoad {
 }
 
 /// Makes a commit: what the client knows of it, and whether it goes on with the connection.
-fn commit(link: &NodeLink, number: u64) -> (Knowledge, bool) {
+fn commit(link: &NodeLink, number: u64, limit: Duration) -> (Knowledge, bool) {
     if let NodeLink::Store(store) = link {
         // Of an error of a store nothing follows: the commit may be there or not.
-        return match store.commit(number, STATEMENT_LIMIT) {
+        return match store.commit(number, limit) {
             Ok(()) => (Knowledge::Acknowledged, true),
             Err(_) => (Knowledge::Unknown, false),
         };
     }
     let statements = data::shared(number, "BEGIN");
     let Some((commit, before)) = statements.split_last() else { return (Knowledge::Failed, false) };
-    if let Err(error) = link.execute(before, STATEMENT_LIMIT) {
-        let is_open = is_rolled_back(&error) && link.rows("ROLLBACK", STATEMENT_LIMIT).is_ok();
+    if let Err(error) = link.execute(before, limit) {
+        let is_open = is_rolled_back(&error) && link.rows("ROLLBACK", limit).is_ok();
         return (Knowledge::Failed, is_open);
     }
-    match link.rows(commit, STATEMENT_LIMIT) {
+    match link.rows(commit, limit) {
         Ok(_) => (Knowledge::Acknowledged, true),
         Err(error) if is_rolled_back(&error) => (Knowledge::Failed, true),
         Err(_) => (Knowledge::Unknown, false),

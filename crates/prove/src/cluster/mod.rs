@@ -128,7 +128,7 @@ impl ClusterOnTrial<'_> {
         tried.shown_by = loss::smallest((&library, &nodes, &compared), &attempts, &finding.lost);
         subject.tries.push(tried);
         if subject.notices_loss.is_none() {
-            subject.notices_loss = Some(check::notices_loss(&library, &nodes[compared[0]], &attempts)?);
+            subject.notices_loss = check::notices_loss(&library, &nodes[compared[0]], &attempts)?;
         }
         Ok(())
     }

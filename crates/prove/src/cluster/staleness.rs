@@ -3,6 +3,7 @@
 //! takes is no part of it: a store whose reads are never old is never late.
 
 use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,10 +80,17 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStal
     let end = OnceLock::new();
     thread::scope(|scope| {
         let (end, readers) = (&end, &nodes[1..]);
-        let reads: Vec<_> =
-            readers.iter().map(|node| scope.spawn(move || read(library, node, end))).collect();
-        // Its reads begin before the commits do.
-        thread::sleep(DISTANCE * 50);
+        let (begins, all_began) = channel::<()>();
+        let reads: Vec<_> = readers
+            .iter()
+            .map(|node| {
+                let begins = begins.clone();
+                scope.spawn(move || read(library, node, end, begins))
+            })
+            .collect();
+        drop(begins);
+        // The commits begin once each reader reads, or has failed: nothing is ever sent.
+        let _ = all_began.recv();
         let acknowledged = write(&writer);
         end.get_or_init(Instant::now);
         let reads: Result<Vec<Reads>> = reads
@@ -106,9 +114,15 @@ fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
     Ok(acknowledged)
 }
 
-/// Reads at a node until the last number is there, or its time is over.
-fn read(library: &ClientLibrary, node: &Server, end: &OnceLock<Instant>) -> Result<Reads> {
+/// Reads at a node until the last number is there, or its time is over; drops `begins` when it begins.
+fn read(
+    library: &ClientLibrary,
+    node: &Server,
+    end: &OnceLock<Instant>,
+    begins: Sender<()>,
+) -> Result<Reads> {
     let link = enter(library, node)?;
+    drop(begins);
     let mut reads = Reads::default();
     let mut last = 0;
     let is_over = || end.get().is_some_and(|end| end.elapsed() > PATIENCE);

@@ -66,6 +66,7 @@ pub fn execute(
 ) -> Result<Exit> {
     let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
     let mut page = arguments.report.as_deref().map(report::open_proof_page).transpose().input()?;
+    out.iter().chain(&page).for_each(terminal::leave_standard_output_to);
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let power = PowerPlace::find(arguments, &scratch, interrupts)?;
@@ -79,10 +80,10 @@ pub fn execute(
     let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
     let verdict = judge_clusters(record);
     let exit = show(&verdict, arguments.format)?;
+    let text = page.as_ref().map_or(Ok(String::new()), |_| clusters::page(&verdict))?;
+    let paged = page.as_mut().map_or(Ok(()), |page| page.write(text.as_bytes()).map(drop));
     kept.context("cannot keep what was observed")?;
-    if let Some(page) = &mut page {
-        page.write(clusters::page(&verdict)?.as_bytes()).context("cannot write the page")?;
-    }
+    paged.context("cannot write the page")?;
     Ok(interrupts.signal().map_or(exit, Exit::Signal))
 }
 
