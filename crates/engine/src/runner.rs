@@ -92,6 +92,8 @@ pub struct Driver {
     sessions: Option<bool>,
     /// Overrides the runner's `simple`.
     simple: Option<bool>,
+    /// The driver below this one to which the texts of `statements` go, past this one.
+    pub texts_by: Option<String>,
     /// The command that starts it, for drivers in separate programs because they cannot be linked into one program
     /// with others.
     start: Option<Vec<String>>,

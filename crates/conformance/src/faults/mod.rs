@@ -76,7 +76,7 @@ pub fn try_faults(contenders: &[Contender], scratch: &Scratch, conduct: &TrialOp
 /// Checks that faults can be tried with these contenders.
 ///
 /// # Errors
-/// One has no private server, or its runner executes no statements.
+/// One has no private server, or its driver executes no statements.
 pub fn check(contenders: &[Contender]) -> Result<()> {
     contenders.iter().try_for_each(check_one)
 }
@@ -92,6 +92,12 @@ fn check_one(contender: &Contender) -> Result<()> {
         contender.url.is_none(),
         "--faults starts a server and restarts it, and {label} is a server that is running already: leave the URL out"
     );
+    if let Some(below) = &contender.driver.texts_by {
+        bail!(
+            "--faults has a driver execute texts, and those of {label} go to {below} past it: name {}/{below}",
+            contender.engine.name
+        );
+    }
     match Needs::Models(&["statements"]).lacking(contender).or_else(|| contender.missing()) {
         Some(why) => bail!("{label}: {why}"),
         None => Ok(()),
