@@ -90,33 +90,22 @@ export default class Postgres extends PostgresSql {
     return { driver_version: `postgres.js ${versionOf("postgres")}` };
   }
 
-  async visit() {
-    const session = await super.visit();
-    session.comesAndGoes = true;
-    return session;
-  }
-
   Session(connection, isOwn) {
     return new PostgresJsSession(this, connection, isOwn);
   }
 }
 
 class PostgresJsSession extends PostgresSession {
-  /** True if the client comes and goes: it prepares within the clock. */
-  comesAndGoes = false;
-
   /** By a tagged template, as its manual does: what such a template says is prepared, and kept. `describe` does this and
-   *  executes nothing; within the clock it would be one more exchange, and the first execution prepares. It is kept by the
-   *  types that are named for its parameters: none, for NULL as for numbers and texts. */
+   *  executes nothing. It is kept by the types that are named for its parameters: none, for NULL as for numbers and texts. */
   async prepare(pieces) {
     const { sql } = this.connection;
     const strings = template(pieces);
-    if (!this.comesAndGoes) {
-      await sql(strings, ...pieces.slice(1).map(() => null)).describe();
-    }
+    await sql(strings, ...pieces.slice(1).map(() => null)).describe();
     return (...values) => sql(strings, ...values).values();
   }
 
+  /** The driver has such a statement described before it sends the values: two exchanges. */
   simple(pieces) {
     const { sql } = this.connection;
     const text = this.text(pieces);

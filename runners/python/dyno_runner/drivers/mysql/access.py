@@ -61,21 +61,18 @@ class MySqlAccess(Access):
         server = self._server
         named = {} if database is None else {"database": database}
         try:
-            connection = self.open(
+            return self.open(
                 **_address(server),
                 **self._options,
                 **named,
                 user=server.user,
                 password=server.password or "",
+                # Both drivers then send SET NAMES, so that the server chooses the collation.
                 charset="utf8mb4",
                 # Each statement commits on its own, as in the other engines, unless a suite says otherwise.
                 autocommit=True,
                 client_flag=FOUND_ROWS,
             )
-            with connection.cursor() as cursor:
-                # The server's own choice of collation for it, which the driver's may not be.
-                cursor.execute("SET NAMES utf8mb4")
-            return connection
         except self.error as error:
             advice = ADVICE.get(number_of(error), "")
             raise Failure(f"cannot connect to {server.host}: {words_of(error)}{advice}") from None

@@ -36,12 +36,18 @@ OWN = ("connect_timeout", "application_name")
 dollars = partial(numbered, name=lambda number: f"${number}")
 
 
+# What makes a simple statement's values those that asyncpg takes, by its text; None where they are.
+Reader = Callable[[tuple[Any, ...]], Any] | None
+Readers = dict[str, Reader]
+
+
 class Link:
     """A connection, with calls that wait for its answers."""
 
-    def __init__(self, loop: EventLoop, connection: asyncpg.Connection) -> None:
+    def __init__(self, loop: EventLoop, connection: asyncpg.Connection, readers: Readers) -> None:
         self.loop = loop
         self.connection = connection
+        self.readers = readers
 
     @property
     def closed(self) -> bool:
@@ -73,6 +79,8 @@ class AsyncPgAccess(PostgresAccess):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._loop = EventLoop()
+        # All connections share them, as those that come and go would ask within the clock.
+        self._readers: Readers = {}
         options = dict(self._server.options)
         for name in options:
             if name not in (*KEPT, *OWN):
@@ -99,7 +107,7 @@ class AsyncPgAccess(PostgresAccess):
             server_settings={"application_name": self._name},
         )
         try:
-            link = Link(self._loop, self._loop.wait_for(connecting))
+            link = Link(self._loop, self._loop.wait_for(connecting), self._readers)
             _take_as_written(link.connection)
             return link
         except TimeoutError:
@@ -131,8 +139,11 @@ class AsyncPgSession(PostgresErrors):
 
     def simple(self, sql: str) -> Execute:
         wait_for, prepare, sql = waits(), self._link.connection.prepare, dollars(sql)
-        # Once for the types of its parameters.
-        read = _reader(wait_for(prepare(sql, name=""))) or tuple
+        readers = self._link.readers
+        if sql not in readers:
+            # Once for the types of its parameters.
+            readers[sql] = _reader(wait_for(prepare(sql, name="")))
+        read = readers[sql] or tuple
 
         async def fetch(values: tuple[Any, ...]) -> Any:
             statement = await prepare(sql, name="")
@@ -274,7 +285,7 @@ class AsyncPg(ServerDriver):
         self._loop.close()
 
 
-def _reader(statement: Any) -> Callable[[tuple[Any, ...]], Any] | None:
+def _reader(statement: Any) -> Reader:
     """A function that makes decimals of the numbers for a statement's parameters of that type, for which
     asyncpg takes no float; None where there are no such parameters."""
     are_decimals = [kind.name == "numeric" for kind in statement.get_parameters()]

@@ -5,6 +5,7 @@ import com.mysql.cj.protocol.ServerSession;
 import com.mysql.cj.protocol.SocketConnection;
 import com.mysql.cj.protocol.StandardSocketFactory;
 import dyno.runner.Job;
+import dyno.runner.Load;
 import java.io.Closeable;
 import java.io.IOException;
 import java.sql.Connection;
@@ -16,6 +17,8 @@ import java.util.Properties;
 /** MySQL Connector/J, without LOAD DATA: where it may send rows from memory, a server may ask it for any file.
  *  https://dev.mysql.com/doc/connector-j/en/ */
 final class ConnectorJ extends MySqlJdbc {
+    private boolean isRewritten;
+
     ConnectorJ(Job job) {
         super(job, List.of("rewrite", "batch", "insert"));
     }
@@ -34,6 +37,8 @@ final class ConnectorJ extends MySqlJdbc {
         }
         properties.setProperty("connectTimeout", String.valueOf(patience * 1000));
         properties.setProperty("useServerPrepStmts", "true");
+        // With the default, `execute` and `executeBatch` ask MySQL before each write whether the session is read-only.
+        properties.setProperty("readOnlyPropagatesToServer", "false");
         properties.setProperty("rewriteBatchedStatements", String.valueOf(variant.equals("rewrite")));
         properties.setProperty("allowPublicKeyRetrieval", String.valueOf(isLocal()));
         properties.setProperty("tinyInt1isBit", "false");
@@ -45,6 +50,18 @@ final class ConnectorJ extends MySqlJdbc {
     @Override
     int fetchSize() {
         return Integer.MIN_VALUE;
+    }
+
+    /** A batch that is rewritten goes as a text: the server would prepare it anew each time. */
+    @Override
+    Loader loader(Load load) throws SQLException {
+        isRewritten = variant.equals("rewrite") && !load.isSingle(1);
+        return super.loader(load);
+    }
+
+    @Override
+    PreparedStatement prepare(String sql) throws SQLException {
+        return isRewritten ? simple(connection, sql) : super.prepare(sql);
     }
 
     @Override

@@ -10,8 +10,9 @@ import java.util.function.Consumer;
 /** A PreparedStatement of a client. */
 class JdbcCall implements Call {
     final PreparedStatement statement;
-    /** The number of columns of its rows: it does not change. */
-    private int columns = 0;
+    /** The number of columns of its rows, 0 if it returns none; unknown before the first execution. It does not change. */
+    private int columns = UNKNOWN;
+    private static final int UNKNOWN = -1;
 
     JdbcCall(PreparedStatement statement) {
         this.statement = statement;
@@ -38,14 +39,30 @@ class JdbcCall implements Call {
 
     @Override
     public List<Object[]> run() throws SQLException {
-        if (!statement.execute()) {
+        if (columns == UNKNOWN) {
+            return first();
+        }
+        if (columns == 0) {
+            statement.executeUpdate();
             return List.of();
         }
+        return rows(statement.executeQuery());
+    }
+
+    /** The first execution: the text does not say whether there are rows. */
+    private List<Object[]> first() throws SQLException {
+        if (!statement.execute()) {
+            columns = 0;
+            return List.of();
+        }
+        ResultSet found = statement.getResultSet();
+        columns = found.getMetaData().getColumnCount();
+        return rows(found);
+    }
+
+    private List<Object[]> rows(ResultSet found) throws SQLException {
         List<Object[]> rows = new ArrayList<>();
-        try (ResultSet found = statement.getResultSet()) {
-            if (columns == 0) {
-                columns = found.getMetaData().getColumnCount();
-            }
+        try (found) {
             fetch(found, columns, rows::add);
         }
         return rows;
