@@ -130,7 +130,7 @@ soak: needs drivers build build-crates build-clusters
 	sh scripts/manual.sh
 	sh scripts/fuzz.sh $(FUZZ)
 
-# dyno's own cost over programs written by hand in C, dyno import compared with other ways to load, how long proofs take,
+# dyno's own cost over programs written by hand, dyno import compared with other ways to load, how long proofs take,
 # and how exact counts and causes are.
 bench: build
 	$(CARGO) run --release --quiet -p dyno-bench
@@ -138,6 +138,8 @@ bench: build
 	$(PYTHON) bench/threads.py
 	$(PYTHON) bench/python.py "$(TARGET)/release" sqlite/sqlalchemy
 	! test -x $(NODE) || $(NODE) --expose-gc bench/node.mjs "$(TARGET)/release"
+	! test -x "$(TARGET)/release/dyno-runner-go-mattn" || $(PYTHON) bench/go.py "$(TARGET)/release"
+	! test -x $(JAVA) || $(PYTHON) bench/jvm.py "$(TARGET)/release"
 	sh bench/prove.sh "$(TARGET)/release/dyno"
 	$(PYTHON) bench/counts.py "$(TARGET)/release/dyno"
 
