@@ -90,6 +90,7 @@ fn what_cannot_be_counted_or_broken_is_refused_before_anything_runs() {
     refused("conformance --faults sqlite", "PostgreSQL's or MySQL's protocol, and sqlite has none");
     refused("conformance --faults postgres=postgres://u@127.0.0.1:1/x", "runs already is named by --url");
     refused("conformance --faults postgres --only import", "cannot be used with");
+    refused("conformance --faults postgres/kysely", "go to pg past it: name postgres/pg");
     place.assert_clean();
 }
 

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use dyno_record::Clients;
+use dyno_record::{Clients, RateAttempt};
 
 use super::*;
 use crate::statistics::MIN_BLOCKS;
@@ -66,6 +66,22 @@ fn a_machine_that_is_the_limit_withholds_the_verdict() {
     // One trial of several says nothing of the others.
     let (run, test) = driven(|block, share| share.cpu_ns += if block == 1 { 300 } else { 0 });
     assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+}
+
+#[test]
+fn a_rate_that_is_sought_rests_on_the_trials_in_which_it_did_not_hold() {
+    let is_above = |block: u32| block.is_multiple_of(3);
+    let (mut run, test) = driven(|block, share| share.cpu_ns += if is_above(block) { 300 } else { 0 });
+    assert!(!matches!(standing(&run, &test), CellStanding::WeakGenerator(_)));
+    for trial in run.trials.iter_mut().filter(|trial| trial.contender == 0) {
+        let held = !is_above(trial.block);
+        let rate = if held { 900.0 } else { 1_100.0 };
+        for sample in trial.samples.iter_mut().filter(|sample| sample.sample.test == test) {
+            sample.sought = Some(RateAttempt { rate, due: 1_000, late: 0, left: 0, held });
+        }
+    }
+    let weak = weakness(&run, &Disturbances::new(&run), 0, &test);
+    assert!(weak.is_some_and(|why| why.starts_with("a used")));
 }
 
 #[test]
