@@ -5,7 +5,7 @@ mod help;
 mod listed;
 mod terminal;
 
-use crate::common::{Place, read_json, run_file};
+use crate::common::{Place, read_json};
 
 const SMALL: &str = "run speedtest --scale 0.02 --quiet";
 

@@ -20,6 +20,8 @@ use serde_json::Value;
 
 use crate::common::{Place, catches, processes_with, wait_for};
 
+pub use subjects::program;
+
 /// The reason that no disk can be recorded here; found without dyno's help, so that dyno cannot excuse itself.
 fn forbidden() -> Option<String> {
     for device in ["/dev/fuse", "/dev/loop-control"] {

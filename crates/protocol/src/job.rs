@@ -232,10 +232,10 @@ pub struct JobStatement {
     /// True if it is a query, and the first value of each of its rows is a statement to execute.
     #[serde(default, skip_serializing_if = "is_false")]
     pub each: bool,
+    /// True if it is executed again before each check, as one that waits until a node has the commits of the others.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub before_checks: bool,
 }
-
-/// The name of a statement of `on_connect` that waits until a node of a cluster has the commits of the others.
-pub const CATCH_UP: &str = "wait for the other nodes' commits";
 
 /// A query with the name under which its rows are reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -23,7 +23,7 @@ pub use event::{
 };
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{
-    Build, CATCH_UP, ClientOrder, Job, JobStatement, Maintenance, ReadBackQuery, Secret, Server, Setting,
+    Build, ClientOrder, Job, JobStatement, Maintenance, ReadBackQuery, Secret, Server, Setting,
     SliceGrant,
 };
 pub use mix::{

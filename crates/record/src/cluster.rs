@@ -61,7 +61,7 @@ pub struct ClusterSubject {
     /// The faults, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<FaultTry>,
-    /// True if the check noticed a commit that dyno removed for that purpose; absent where nothing was tried.
+    /// True if the check noticed a commit that dyno removed for that purpose; absent where dyno removed none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notices_loss: Option<bool>,
     /// The reason that it was not tried, or not to the end.

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Error, Result};
-use dyno_protocol::{CATCH_UP, Event, Job, Sample, Server, Test, Work};
+use dyno_protocol::{Event, Job, Sample, Server, Test, Work};
 
 use crate::clock::Clock;
 use crate::events::Events;
@@ -90,18 +90,17 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
             return Ok(());
         }
         if test.check.is_some() {
-            self.catch_up()?;
+            self.prepare_check()?;
         }
         self.answer(test)?;
         self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
 
-    /// Has the node that is asked wait for the commits of the others, where clients worked at several, as a new connection
-    /// does.
-    fn catch_up(&mut self) -> Result<()> {
+    /// Executes what the job lists for the time before a check.
+    fn prepare_check(&mut self) -> Result<()> {
         let job = self.bench.job;
-        let mut waits = job.on_connect.iter().filter(|statement| statement.name == CATCH_UP);
-        waits.try_for_each(|wait| self.query(&wait.sql))
+        let mut listed = job.on_connect.iter().filter(|statement| statement.before_checks);
+        listed.try_for_each(|statement| self.query(&statement.sql))
     }
 
     /// Asks what a test left: by its check, or as the model says.

@@ -23,6 +23,9 @@ const largestRequest = 8 << 20
 // dialTimeout is how long the first answer of the cluster may take.
 const dialTimeout = 30 * time.Second
 
+// unled says what a trial cannot begin with.
+const unled = "the first node of etcd does not become the leader"
+
 // leaderPause is the time between questions of who leads.
 const leaderPause = 20 * time.Millisecond
 
@@ -102,10 +105,13 @@ func (d *Database) begin(job *protocol.Job) (*protocol.Hello, error) {
 // way, in some runs and not in others. During an election there may be no leader to ask.
 func (d *Database) lead(ctx context.Context) (*clientv3.StatusResponse, error) {
 	var refused error
-	for {
+	for answered := false; ; answered = true {
 		first, err := d.client.Status(ctx, d.endpoints[0])
+		if err != nil && answered {
+			return nil, runner.Place(unled, errors.Join(err, refused))
+		}
 		if err != nil {
-			return nil, fmt.Errorf("etcd does not answer: %w", errors.Join(err, refused))
+			return nil, fmt.Errorf("etcd does not answer: %w", err)
 		}
 		if first.Leader == first.Header.MemberId {
 			return first, nil
@@ -113,7 +119,7 @@ func (d *Database) lead(ctx context.Context) (*clientv3.StatusResponse, error) {
 		refused = d.handOver(ctx, first.Header.MemberId)
 		select {
 		case <-ctx.Done():
-			return nil, runner.Place("the first node of etcd does not become the leader", errors.Join(ctx.Err(), refused))
+			return nil, runner.Place(unled, errors.Join(ctx.Err(), refused))
 		case <-time.After(leaderPause):
 		}
 	}

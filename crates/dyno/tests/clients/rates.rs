@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::common::{Place, read_json};
 use super::{SMALL, samples};
+use crate::common::{Place, read_json};
 
 #[test]
 fn what_arrives_by_itself_is_timed_from_when_it_was_due() {

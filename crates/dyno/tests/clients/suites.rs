@@ -1,7 +1,7 @@
 //! The suites of many clients, on every engine.
 
-use crate::common::{Place, read_json};
 use super::samples;
+use crate::common::{Place, read_json};
 
 #[test]
 fn pages_are_read_and_written_by_every_engine() {

@@ -1,7 +1,7 @@
 //! Operations that fail, rows that are lost, and what is refused.
 
-use crate::common::Place;
 use super::SMALL;
+use crate::common::Place;
 
 #[test]
 fn an_operation_without_its_row_has_failed_and_is_reported() {

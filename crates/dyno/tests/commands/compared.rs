@@ -1,7 +1,7 @@
 //! `dyno compare`, and its gate.
 
-use crate::common::{Place, read_json, run_file};
 use super::SMALL;
+use crate::common::{Place, read_json, run_file};
 
 #[test]
 fn compare_reports_what_is_slower() {

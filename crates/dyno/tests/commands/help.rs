@@ -1,7 +1,5 @@
 //! What dyno says of itself.
 
-use std::fs;
-
 use crate::common::Place;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::common::{Place, is_thorough};
 use super::{count, is_allowed, proved, repeated, subject};
+use crate::common::{Place, is_thorough};
 
 #[test]
 fn several_clients_lose_nothing_and_their_sums_add_up() {

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
+use super::{is_allowed, proved, repeated, subject};
 use crate::common::Place;
-use super::{count, is_allowed, proved, repeated, subject};
 
 /// The record has facts: another program words and judges them again, and gives the same.
 #[test]

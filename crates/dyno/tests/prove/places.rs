@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::Place;
 use super::{count, is_allowed, proved, repeated, subject};
+use crate::common::Place;
 
 #[test]
 fn where_there_is_no_room_to_work_the_folder_is_named() {

@@ -1,11 +1,12 @@
 //! Programs, imports and servers that are proved.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use crate::common::{Place, is_thorough};
 use super::{count, is_allowed, proved, subject};
+use crate::common::{Place, is_thorough};
 
 /// A program that appends a line to a file for each commit.
 pub fn program(place: &Place, name: &str, text: &str) -> String {

@@ -57,8 +57,8 @@ pub enum ClientWays {
 }
 
 impl ClientWays {
-    /// The time limit of a client's statements. Where the nodes choose their leader, half of the clients leave a silent node
-    /// soon, so that the time without commits is the cluster's and not that of their limit.
+    /// The time limit of a client's statements. Where every node takes writes and clients begin at the first, half of them
+    /// leave a silent node soon, so that the time without commits is the cluster's and not that of their limit.
     fn limit(self, client: u64) -> Duration {
         match self {
             ClientWays::FirstThenNext if client.is_multiple_of(2) => SHORT_LIMIT,

@@ -78,19 +78,22 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStal
     make(&writer)?;
     // When the last commit was acknowledged, or failed.
     let end = OnceLock::new();
+    // When all readers had begun, or failed.
+    let begin = OnceLock::new();
     thread::scope(|scope| {
-        let (end, readers) = (&end, &nodes[1..]);
+        let (during, readers) = ((&begin, &end), &nodes[1..]);
         let (begins, all_began) = channel::<()>();
         let reads: Vec<_> = readers
             .iter()
             .map(|node| {
                 let begins = begins.clone();
-                scope.spawn(move || read(library, node, end, begins))
+                scope.spawn(move || read(library, node, during, begins))
             })
             .collect();
         drop(begins);
         // The commits begin once each reader reads, or has failed: nothing is ever sent.
         let _ = all_began.recv();
+        begin.get_or_init(Instant::now);
         let acknowledged = write(&writer);
         end.get_or_init(Instant::now);
         let reads: Result<Vec<Reads>> = reads
@@ -118,11 +121,15 @@ fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
 fn read(
     library: &ClientLibrary,
     node: &Server,
-    end: &OnceLock<Instant>,
+    (begin, end): (&OnceLock<Instant>, &OnceLock<Instant>),
     begins: Sender<()>,
 ) -> Result<Reads> {
     let link = enter(library, node)?;
     drop(begins);
+    // Another may still be connecting: these reads do not count.
+    while begin.get().is_none() {
+        get(&link)?;
+    }
     let mut reads = Reads::default();
     let mut last = 0;
     let is_over = || end.get().is_some_and(|end| end.elapsed() > PATIENCE);

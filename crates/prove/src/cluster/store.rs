@@ -13,7 +13,7 @@ use super::rqlite::RqliteLink;
 use crate::subject::Contents;
 
 /// The number of times that the leader is asked to hand over.
-const HANDOVERS: usize = 10;
+const HANDOVERS: usize = 50;
 /// The time between them.
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -99,8 +99,9 @@ fn events_of(driver: &str, answers_only: bool, tests: &[(&[&str], Option<&str>)]
             "count": statements.len(), "check": check,
         }));
     }
+    let waits = serde_json::json!([{ "name": "wait", "sql": "wait", "before_checks": driver == "waits" }]);
     let job = serde_json::json!({
-        "protocol": PROTOCOL, "engine": "toy", "driver": driver, "build": "bundled",
+        "protocol": PROTOCOL, "engine": "toy", "driver": driver, "build": "bundled", "on_connect": waits,
         "settings": [], "directory": directory, "answers_only": answers_only, "tests": list,
     });
     let mut out = Vec::new();
@@ -133,6 +134,20 @@ fn a_trial_sends_its_events_in_order() {
     assert_eq!(events[6], Event::Answer { test: "2".into(), rows: checked });
     assert_eq!(events[7], Event::Bye {});
     assert_eq!(events.len(), 8);
+}
+
+#[test]
+fn what_is_listed_for_the_time_before_checks_is_executed_then() {
+    let counted = |driver| {
+        let (events, code) = events(driver, &[(&["a", "b"], Some("count")), (&["c"], None)]);
+        assert_eq!(code, ExitCode::SUCCESS);
+        events.iter().find_map(|event| match event {
+            Event::Answer { rows, .. } => Some(rows.clone()),
+            _ => None,
+        })
+    };
+    assert_eq!(counted("c"), Some(vec![vec![Value::Integer(2)]]));
+    assert_eq!(counted("waits"), Some(vec![vec![Value::Integer(3)]]));
 }
 
 #[test]

@@ -236,7 +236,7 @@ pub fn scope(verdict: &ClusterVerdict) -> String {
     )
 }
 
-/// The sentence where no contender was tried so far.
+/// The sentence where dyno removed no commit of any contender.
 const NONE_REMOVED: &str =
     "dyno removed no commit of any contender, so it is not known whether the check notices a loss.";
 

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use dyno_engine::{ClusterStart, NodePlaces, ScratchServer};
 use dyno_launch::Interrupts;
 use dyno_needs as needs;
-use dyno_protocol::{CATCH_UP, JobStatement, Secret, Server, Setting};
+use dyno_protocol::{JobStatement, Secret, Server, Setting};
 use dyno_record::{ClusterShape, Placement, Reach};
 
 pub use network::ClusterNetwork;
@@ -157,8 +157,9 @@ impl Cluster {
         let further = self.servers[1..].iter().map(|server| server.connection(scratch).server.host);
         let catch_up = self.servers[0].cluster_start().map_or(&[][..], |start| &start.catch_up);
         let catch_up = catch_up.iter().map(|sql| JobStatement {
-            name: CATCH_UP.to_owned(),
+            name: "wait for the other nodes' commits".to_owned(),
             sql: sql.clone(),
+            before_checks: true,
             ..JobStatement::default()
         });
         ScratchServer {

@@ -25,7 +25,7 @@ export class Driver extends layered(Pg) {
 /** As a program's own parser would; what a number does not hold exactly takes longer. */
 function quickly(text) {
   const found = Number(text);
-  return Number.isSafeInteger(found) ? found : numberOf(text);
+  return Number.isSafeInteger(found) && !text.includes(".") ? found : numberOf(text);
 }
 
 export const Session = layeredSession(PostgresSession);

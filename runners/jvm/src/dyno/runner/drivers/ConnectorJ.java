@@ -56,7 +56,12 @@ final class ConnectorJ extends MySqlJdbc {
     @Override
     Loader loader(Load load) throws SQLException {
         isRewritten = variant.equals("rewrite") && !load.isSingle(1);
-        return super.loader(load);
+        try {
+            return super.loader(load);
+        } finally {
+            // Rows that are inserted one by one later are prepared on the server.
+            isRewritten = false;
+        }
     }
 
     @Override

@@ -46,7 +46,9 @@ class JdbcCall implements Call {
             statement.executeUpdate();
             return List.of();
         }
-        return rows(statement.executeQuery());
+        // Connector/J takes no INSERT that returns rows as a query.
+        statement.execute();
+        return rows(statement.getResultSet());
     }
 
     /** The first execution: the text does not say whether there are rows. */
