@@ -114,7 +114,7 @@ impl ScratchServer {
                 ),
                 // Engines that only speak the protocol may not know how; if it is needed, the next statement fails.
                 ignores: vec!["*".to_owned()],
-                each: false,
+                ..JobStatement::default()
             },
             Protocol::MySql => JobStatement {
                 name: end,
@@ -124,6 +124,7 @@ impl ScratchServer {
                 ),
                 ignores: vec![NO_SUCH_THREAD.to_owned()],
                 each: true,
+                ..JobStatement::default()
             },
         };
         let sql = format!("DROP DATABASE IF EXISTS {}", self.identifier());

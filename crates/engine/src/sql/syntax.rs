@@ -116,7 +116,7 @@ impl SettingSyntax {
             name: setting.name.clone(),
             sql: self.set(setting),
             ignores: ignores.iter().map(|&code| code.to_owned()).collect(),
-            each: false,
+            ..JobStatement::default()
         };
         settings.into_iter().map(statement).collect()
     }

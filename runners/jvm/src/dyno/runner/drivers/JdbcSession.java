@@ -21,7 +21,8 @@ abstract class JdbcSession implements Session {
 
     @Override
     public Call prepare(List<String> pieces) throws SQLException {
-        return new JdbcCall(connection.prepareStatement(String.join("?", pieces)));
+        String sql = String.join("?", pieces);
+        return new JdbcCall(connection.prepareStatement(sql), sql);
     }
 
     @Override

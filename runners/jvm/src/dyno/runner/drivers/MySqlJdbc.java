@@ -251,7 +251,8 @@ abstract class MySqlJdbc extends ServerJdbc {
 
         @Override
         public Call simple(List<String> pieces) throws SQLException {
-            return new JdbcCall(own.simple(connection, String.join("?", pieces)));
+            String sql = String.join("?", pieces);
+            return new JdbcCall(own.simple(connection, sql), sql);
         }
 
         @Override

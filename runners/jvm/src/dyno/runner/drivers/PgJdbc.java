@@ -229,7 +229,7 @@ class PgJdbc extends ServerJdbc {
             known = typesOf(statement, parameters);
             types.put(sql, known);
         }
-        return new Typed(statement, known);
+        return new Typed(statement, sql, known);
     }
 
     private static int[] typesOf(PreparedStatement statement, int parameters) throws SQLException {
@@ -276,8 +276,8 @@ class PgJdbc extends ServerJdbc {
     private static final class Typed extends JdbcCall {
         private final int[] types;
 
-        Typed(PreparedStatement statement, int[] types) {
-            super(statement);
+        Typed(PreparedStatement statement, String sql, int[] types) {
+            super(statement, sql);
             this.types = types;
         }
 
