@@ -15,7 +15,7 @@ pub struct Wanted {
     pub kind: Kind,
     /// True if a value that does not fit only shows that the type was inferred from too few values.
     pub inferred: bool,
-    /// True if it is part of the primary key, which needs a value in every row.
+    /// True if it needs a value in every row.
     pub required: bool,
     /// Spellings of NULL in this column alone.
     pub nulls: Vec<Vec<u8>>,
@@ -65,7 +65,7 @@ impl Converter {
                 read(wanted.kind, field).map_err(|reason| (Some(column), reason))?
             };
             if wanted.required && found == Value::Null {
-                return Err((Some(column), "is no value, and the primary key needs one".into()));
+                return Err((Some(column), "is no value, and the column needs one".into()));
             }
             if !is_utf8 && std::str::from_utf8(field).is_err() {
                 return Err(self.not_utf8(column));
@@ -89,7 +89,8 @@ impl Converter {
         (Some(column), format!("is not UTF-8{advice}"))
     }
 
-    /// The row that is wrong, or the contradiction that it is to a type that was only inferred.
+    /// The row that is wrong, or the contradiction that it is to a type that was only inferred. A row with a field that is
+    /// not UTF-8 is rejected in any case, and so contradicts nothing.
     #[cold]
     pub fn bad(
         &self,
@@ -97,18 +98,21 @@ impl Converter {
         fields: &[&[u8]],
         (column, reason): BadField,
     ) -> Result<BadRow, TypeMismatch> {
+        let contradicts = |column: usize| {
+            let wanted = &self.columns[column];
+            wanted.inferred && read(wanted.kind, fields[column]).is_err()
+        };
+        let is_contradiction = column.is_some_and(contradicts);
+        let no_text = fields.iter().position(|field| std::str::from_utf8(field).is_err());
+        let no_text = no_text.filter(|_| is_contradiction);
+        let (column, reason) = no_text.map_or((column, reason), |column| self.not_utf8(column));
         let text = match column {
             Some(column) => fields[column].to_vec(),
             None => fields.join(&b", "[..]),
         };
-        let wanted = column.map(|column| &self.columns[column]);
-        let bad = BadRow { line, column: wanted.map(|wanted| wanted.name.clone()), reason, text };
-        match wanted {
-            Some(wanted) if wanted.inferred && read(wanted.kind, &bad.text).is_err() => {
-                Err(TypeMismatch(bad))
-            }
-            _ => Ok(bad),
-        }
+        let name = column.map(|column| self.columns[column].name.clone());
+        let bad = BadRow { line, column: name, reason, text };
+        if is_contradiction && no_text.is_none() { Err(TypeMismatch(bad)) } else { Ok(bad) }
     }
 }
 

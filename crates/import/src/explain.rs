@@ -17,9 +17,9 @@ impl Plan {
     /// The choices and their reasons, then the programs.
     pub fn explain(&self) -> Result<String> {
         let mut text = self.render(REASONS)?;
-        if !self.is_plain() {
+        if !self.is_plain() || self.table.merge.is_some() {
             return Ok(
-                text + "\nPrograms are left out: they know neither several files, JSON, chosen columns, --skip, --comment, --escape, another --quote nor --null-in.\n"
+                text + "\nPrograms are left out: they know neither several files, JSON, chosen columns, --skip, --comment, --escape, another --quote, --null-in nor --on-conflict.\n"
             );
         }
         if self.ends_lines() {

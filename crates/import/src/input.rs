@@ -268,18 +268,10 @@ fn open(
     if !format.has_header {
         return Ok((Reader::Text(Box::new(records)), None));
     }
-    let order = match read_header(&mut records)? {
+    let order = match records.read_header()? {
         Some(header) => order((&format.names, &format.keys), &header, &name).input()?,
         None => return Ok((Reader::Text(Box::new(records)), None)),
     };
     let is_same = order.iter().enumerate().all(|(place, field)| place == *field);
     Ok((Reader::Text(Box::new(records)), (!is_same).then_some(order)))
-}
-
-/// The fields of the first record; None where there is no record.
-fn read_header(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
-    let (mut buffer, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
-    let Some(record) = records.read(&mut buffer, 0, &mut ends)? else { return Ok(None) };
-    fields_of(&ends[..record.fields], &mut fields);
-    Ok(Some(fields.iter().map(|&(from, to)| buffer[from as usize..to as usize].to_vec()).collect()))
 }

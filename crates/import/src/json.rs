@@ -120,7 +120,7 @@ impl Lines {
                 if !keys.add(member.key, self.longest) {
                     return Err(anyhow!(
                         "{}:{}: up to here the objects have more than {} keys, each of which would be a column: no table has \
-                         so many, and --memory allows no more of them. Write such data as rows with a column for the key",
+                         more columns, or --memory allows no more. Write such data as rows with a column for the key",
                         self.name,
                         self.line,
                         keys.keys.len()

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use memchr::memchr;
 
 use crate::batch::{Batch, BatchCell};
-use crate::convert::{BadField, Converter, TypeMismatch, Wanted};
+use crate::convert::{BadField, Converter, TypeMismatch};
 use crate::error::BadRow;
 use crate::input::Input;
 use crate::pipeline::Sender;
@@ -56,19 +56,28 @@ impl Parser {
         Ok(())
     }
 
-    /// A string is a text, also one that looks like a number: a type that was inferred from numbers is then too narrow.
+    /// A string is a text, also one that looks like a number: a type that was inferred from numbers is then too narrow. One
+    /// that stands for NULL says nothing of the type, and neither does one of a record that will be rejected.
     fn check_strings(&self, batch: &Batch, record: Record, fields: &Fields) -> Result<()> {
-        let is_late = |(is_string, wanted): (&bool, &Wanted)| {
-            *is_string && wanted.inferred && wanted.kind.empty_is_null()
-        };
-        let columns = &self.converter.columns;
-        let strings = self.input.strings();
-        if record.flaw != Flaw::None || fields.len() != columns.len() {
+        let (columns, strings) = (&self.converter.columns, self.input.strings());
+        if strings.is_empty() || record.flaw != Flaw::None || fields.len() != columns.len() {
             return Ok(());
         }
-        let Some(column) = strings.iter().zip(columns).position(is_late) else { return Ok(()) };
-        let (from, to) = fields[column];
-        let text = batch.text[batch.used + from as usize..batch.used + to as usize].to_vec();
+        let text = |column: usize| {
+            let (from, to) = fields[column];
+            &batch.text[batch.used + from as usize..batch.used + to as usize]
+        };
+        let is_late = |column: &usize| {
+            let wanted = &columns[*column];
+            let is_string = strings.get(*column) == Some(&true);
+            let is_text = is_string && wanted.inferred && wanted.kind.empty_is_null();
+            is_text && !self.is_null(*column, text(*column))
+        };
+        let Some(column) = (0..columns.len()).find(is_late) else { return Ok(()) };
+        if (0..columns.len()).any(|column| std::str::from_utf8(text(column)).is_err()) {
+            return Ok(());
+        }
+        let text = text(column).to_vec();
         let (line, name) = (record.line, columns[column].name.clone());
         let reason = "is a string in a column of numbers".to_owned();
         Err(TypeMismatch(BadRow { line, column: Some(name), reason, text }).into())
@@ -145,16 +154,13 @@ impl Parser {
         Ok(())
     }
 
-    /// An empty string of JSON is no number, and not NULL either, for which JSON has a word.
+    /// An empty string of JSON or of a Parquet file is no number, and not NULL either: both can say that a value is missing.
     fn check_empty_strings(&self, strings: &[bool], fields: &Fields) -> Result<(), BadField> {
         let columns = self.converter.columns.iter().zip(strings).zip(fields).enumerate();
         for (column, ((wanted, is_string), (from, to))) in columns {
-            let is_other = wanted.kind.empty_is_null() && wanted.kind != Kind::AsIs;
-            if *is_string && from == to && is_other && !self.is_null(column, b"") {
-                return Err((
-                    Some(column),
-                    "is an empty string, which the column's type does not take".into(),
-                ));
+            let is_other = *is_string && from == to && !takes_empty_string(wanted.kind);
+            if is_other && !self.is_null(column, b"") {
+                return Err((Some(column), NO_EMPTY_STRING.to_owned()));
             }
         }
         Ok(())
@@ -177,6 +183,14 @@ impl Parser {
         self.rejects.lock().unwrap_or_else(PoisonError::into_inner).take(bad, &record)
     }
 }
+
+/// True if an empty string is a value of a column of this kind, or may be one for all that dyno knows.
+pub fn takes_empty_string(kind: Kind) -> bool {
+    !kind.empty_is_null() || kind == Kind::AsIs
+}
+
+/// The reason that a row with an empty string in another column is bad.
+pub const NO_EMPTY_STRING: &str = "is an empty string, which the column's type does not take";
 
 /// The error for a contradiction in a source that cannot be read again.
 pub fn unrepeatable(contradiction: &TypeMismatch, name: &str, place: &str) -> anyhow::Error {

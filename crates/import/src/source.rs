@@ -240,19 +240,18 @@ fn standard_input() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// The byte order mark with which a text of an encoding begins, and its length; an error if it is that of the other order.
+/// The byte order mark with which a text of an encoding begins, and its length; an error if it is that of another one.
 fn mark_of(encoding: &'static Encoding, start: &[u8]) -> Result<Option<(&'static Encoding, usize)>> {
     let found = Encoding::for_bom(start);
     if let Some((other, _)) = found {
-        let are_orders = [encoding, other].iter().all(|one| one.name().starts_with("UTF-16"));
         ensure!(
-            other == encoding || !are_orders,
+            other == encoding,
             "it begins with the byte order mark of {}, and --encoding says {}: leave --encoding out",
             other.name(),
             encoding.name()
         );
     }
-    Ok(found.filter(|(found, _)| *found == encoding))
+    Ok(found)
 }
 
 /// The encoding of a label, as web pages and `iconv` spell it.

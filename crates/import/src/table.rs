@@ -19,6 +19,8 @@ pub struct Column {
     pub inferred: bool,
     /// True if it needs a value in every row, as a column of the primary key does.
     pub required: bool,
+    /// True if it is part of the primary key of a table that is there.
+    pub is_key: bool,
 }
 
 /// The table.

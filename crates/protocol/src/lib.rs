@@ -23,8 +23,7 @@ pub use event::{
 };
 pub use input::{Cells, Column, FieldKind, FileColumn, KeyKind, Pairs, RowFile, Store};
 pub use job::{
-    Build, ClientOrder, Job, JobStatement, Maintenance, ReadBackQuery, Secret, Server, Setting,
-    SliceGrant,
+    Build, ClientOrder, Job, JobStatement, Maintenance, ReadBackQuery, Secret, Server, Setting, SliceGrant,
 };
 pub use mix::{
     CONNECT, ClientPart, LoopSource, MixClass, MixLoop, MixRows, MixStatement, MixValue, MixWork, NamedQuery,

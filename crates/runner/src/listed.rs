@@ -178,7 +178,13 @@ mod tests {
 
     fn statement(sql: &str, ignores: &[&str]) -> JobStatement {
         let ignores = ignores.iter().map(|&code| code.to_owned()).collect();
-        JobStatement { name: "do it".into(), sql: sql.into(), ignores, each: sql == "two", before_checks: false }
+        JobStatement {
+            name: "do it".into(),
+            sql: sql.into(),
+            ignores,
+            each: sql == "two",
+            before_checks: false,
+        }
     }
 
     #[test]

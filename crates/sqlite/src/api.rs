@@ -22,6 +22,10 @@ pub struct FunctionContext {
     _opaque: [u8; 0],
 }
 
+/// What a connection calls while it waits for a lock, with what it was given and the number of calls before: 0 where it is
+/// to wait no longer.
+pub type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+
 /// A virtual table; an implementation's own struct begins with it.
 #[repr(C)]
 pub struct Vtab {
@@ -139,6 +143,7 @@ dyno_library::functions! {
         extended_result_codes: fn(*mut Sqlite3, c_int) -> c_int;
         errmsg: fn(*mut Sqlite3) -> *const c_char;
         busy_timeout: fn(*mut Sqlite3, c_int) -> c_int;
+        busy_handler: fn(*mut Sqlite3, BusyHandler, *mut c_void) -> c_int;
         interrupt: fn(*mut Sqlite3);
         total_changes: fn(*mut Sqlite3) -> c_int;
         exec: fn(*mut Sqlite3, *const c_char, *const c_void, *mut c_void, *mut *mut c_char) -> c_int;

@@ -283,7 +283,7 @@ fn an_empty_key_is_a_bad_row_and_no_number_is_made_up() {
         };
         import(&place, &format!("t.csv --into a.db {key}"))
             .exits(2)
-            .says("t.csv:3: column \"id\": \"\" is no value, and the primary key needs one");
+            .says("t.csv:3: column \"id\": \"\" is no value, and the column needs one");
         import(&place, &format!("t.csv --into a.db {key} --on-error reject --rejects r.csv")).exits(3);
         assert_eq!(query(&place.path("a.db"), "SELECT x FROM t ORDER BY x"), json!([["a"], ["c"]]));
         import(&place, "t.csv --into a.db --append").exits(2).says("t.csv:3: column \"id\"");
@@ -357,4 +357,24 @@ fn a_byte_order_mark_of_the_other_order_is_no_text() {
         .exits(2)
         .says("begins with the byte order mark of UTF-16BE");
     import(&place, "big.csv --header --into a.db").exits(0).prints("1 row");
+}
+
+#[test]
+fn a_byte_order_mark_of_another_encoding_is_no_text() {
+    let place = Place::new();
+    let wide: Vec<u8> = "\u{feff}id,n\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(place.path("wide.csv"), wide).unwrap();
+    place.write("marked.csv", "\u{feff}id,n\n1,é\n");
+    for (file, encoding, mark, name) in [
+        ("marked.csv", "latin1", "UTF-8", "windows-1252"),
+        ("marked.csv", "shift_jis", "UTF-8", "Shift_JIS"),
+        ("wide.csv", "utf-8", "UTF-16LE", "UTF-8"),
+    ] {
+        let said = import(&place, &format!("{file} --encoding {encoding} --into a.db")).exits(2);
+        said.says(&format!(
+            "{file}: it begins with the byte order mark of {mark}, and --encoding says {name}: leave --encoding out"
+        ));
+    }
+    import(&place, "marked.csv --encoding utf-8 --into a.db").exits(0);
+    assert_eq!(query(&place.path("a.db"), "SELECT id, n FROM marked"), json!([[1, "é"]]));
 }

@@ -64,10 +64,41 @@ fn values_are_read_as_their_types_say_they_are_written() {
     import(&place, "t.csv --into b.db --schema schema")
         .exits(2)
         .says("t.csv:2: column \"day\": \"31.02.2024\" is no date of the form DD.MM.YYYY");
-    place.write("schema", "day\n");
-    import(&place, "t.csv --into b.db --schema schema")
-        .exits(2)
-        .says("schema:1: write a column and its type");
+    for line in ["day", "\"day\"", "\"day TEXT", "\"\" TEXT"] {
+        place.write("schema", &format!("{line}\n"));
+        import(&place, "t.csv --into b.db --schema schema")
+            .exits(2)
+            .says("schema:1: write a column and its type, as id INTEGER or \"order date\" TEXT");
+    }
+}
+
+#[test]
+fn a_file_of_types_may_put_names_in_quotes_and_begin_with_a_mark() {
+    let place = Place::new();
+    place.write("t.csv", "order date,\"a \"\"b\"\"\",n\n2024,5,6\n");
+    place.write("schema", "\u{feff}\"order date\" TEXT,\n\"a \"\"b\"\"\"\tREAL\nn TEXT\n");
+    let made = "3 columns (order date TEXT, a \"b\" REAL, n TEXT)";
+    import(&place, "t.csv --into a.db --header --schema schema").exits(0).prints(made);
+    place.write("schema", "\u{feff}n REAL\n");
+    import(&place, "t.csv --into b.db --header --schema schema").exits(0).prints("n REAL)");
+}
+
+#[test]
+fn types_name_the_columns_of_a_file_without_a_header_unless_they_have_such_names() {
+    let place = Place::new();
+    place.write("t.csv", "1,x\n2,y\n");
+    let load =
+        |types: &str| import(&place, &format!("t.csv --into a.db --no-header --replace --types {types}"));
+    for types in ["c2:TEXT,c1:INTEGER", "C1:INTEGER,c2:TEXT"] {
+        load(types).exits(0).prints("(c1 INTEGER, c2 TEXT)");
+        assert_eq!(
+            query(&place.path("a.db"), "SELECT c1, c2 FROM t"),
+            json!([[1, "x"], [2, "y"]]),
+            "{types}"
+        );
+    }
+    load("a:INTEGER,b:TEXT").exits(0).prints("(a INTEGER, b TEXT)");
+    load("a:INTEGER,c2:TEXT").exits(2).says("--types names 'a', which is no column; there are c1, c2");
 }
 
 #[test]

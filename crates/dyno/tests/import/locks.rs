@@ -1,14 +1,16 @@
 //! Tables that another program has locked: an import names the holder, waits as long as it may, and heeds signals.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::json;
 
 use super::exact::Case;
+use super::query;
 use super::servers::program;
-use crate::common::{Result, wait_for};
+use crate::common::{Place, Result, wait_for};
 
 /// Another program that has a lock.
 struct Holder {
@@ -52,6 +54,45 @@ fn ended(mut child: Child) -> Result {
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
     wait_for("the end of the import", 60, || child.try_wait().unwrap().is_some());
     Result::from(child.wait_with_output().unwrap()).without_panic()
+}
+
+/// A writer keeps the transaction from beginning, and a reader from committing.
+#[test]
+fn an_import_that_waits_for_a_lock_of_sqlite_names_the_holder_and_heeds_signals() {
+    let place = Place::new();
+    place.write("t.csv", "id,n\n1,a\n");
+    for statements in [&["BEGIN IMMEDIATE"][..], &["BEGIN", "SELECT * FROM t"]] {
+        // dyno writes pages for the one table, and SQLite inserts the rows of the other.
+        for id in ["INTEGER", "INTEGER PRIMARY KEY"] {
+            query(&place.path("a.db"), "DROP TABLE IF EXISTS t");
+            query(&place.path("a.db"), &format!("CREATE TABLE t(id {id}, n TEXT)"));
+            let script = format!(
+                "import sqlite3, sys; base = sqlite3.connect('a.db', isolation_level=None)\n\
+                 for sql in {statements:?}: base.execute(sql).fetchall()\n\
+                 print(flush=True); sys.stdin.read()"
+            );
+            let mut python = Command::new("python3");
+            python
+                .args(["-c", &script])
+                .current_dir(place.path(""))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped());
+            let mut holder = python.spawn().unwrap();
+            holder.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            let mut command = place.command();
+            command.args("import t.csv --into a.db --header --append --wait 60".split(' '));
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut reported = [0; 80];
+            child.stderr.as_mut().unwrap().read_exact(&mut reported).unwrap();
+            let said = format!("a.db is locked by process {} (python3): waiting", holder.id());
+            let reported = String::from_utf8_lossy(&reported).into_owned();
+            assert!(reported.contains(&said), "{statements:?}, {id}: {reported}");
+            ended(child).exits(143).says("interrupted: nothing was loaded");
+            drop(holder.stdin.take());
+            holder.wait().unwrap();
+            assert_eq!(query(&place.path("a.db"), "SELECT count(*) FROM t"), json!([[0]]), "{id}");
+        }
+    }
 }
 
 #[test]

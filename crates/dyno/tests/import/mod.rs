@@ -8,6 +8,7 @@ mod changed;
 mod chosen;
 mod exact;
 mod fifos;
+mod headers;
 mod hostile;
 mod locks;
 mod lossless;
@@ -16,6 +17,7 @@ mod parquet;
 mod planted;
 mod private;
 mod refused;
+mod replaced;
 mod servers;
 mod shape;
 mod syncs;
@@ -27,6 +29,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use dyno_lab::machine::{cap, storage};
 use serde_json::Value;
 
 use crate::common::{Place, Result};
@@ -39,6 +42,14 @@ fn query(database: &Path, sql: &str) -> Value {
     let output = Command::new("python3").args(["-c", script]).arg(database).arg(sql).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The safety that dyno reports of rows in a folder at most: there may be storage on which it promises less.
+fn most(folder: &Path) -> &'static str {
+    match cap(&storage(folder).unwrap()) {
+        None => "Survives power-loss: ",
+        Some(_) => "Survives process-crash: ",
+    }
 }
 
 fn import(place: &Place, arguments: &str) -> Result {

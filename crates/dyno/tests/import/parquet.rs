@@ -1,6 +1,8 @@
 //! Parquet files, by a dyno that was built to read them and by one that was not.
 
 use std::fs;
+#[cfg(feature = "parquet")]
+use std::process::Command;
 
 #[cfg(feature = "parquet")]
 use serde_json::json;
@@ -11,6 +13,11 @@ use super::names;
 #[cfg(feature = "parquet")]
 use super::{import_input, query};
 use crate::common::Place;
+
+/// A file that was written byte by byte: `a`, a DECIMAL(18,0) of eight bytes, and `b`, a DECIMAL(38,0) of sixteen, hold 123, -5,
+/// 0 and 7; `c`, a string, holds 1, an empty string, nothing and 4.
+#[cfg(feature = "parquet")]
+const WHOLE: &[u8] = include_bytes!("../data/whole.parquet");
 
 /// A file that DuckDB 2.0 wrote by COPY … (FORMAT parquet) of a BIGINT, a VARCHAR, a DOUBLE, a BOOLEAN, a DATE and a
 /// DECIMAL(8,2).
@@ -35,7 +42,7 @@ fn a_parquet_file_is_loaded_with_the_types_that_it_states() {
     let both = format!("SELECT ({list} WHERE rowid <= 3) = ({list} WHERE rowid > 3)");
     assert_eq!(query(&place.path("a.db"), &both), json!([[1]]));
     let key = "people.parquet --into d.db --primary-key id";
-    import(&place, key).exits(2).says("people.parquet:3: column \"id\"").says("the primary key needs one");
+    import(&place, key).exits(2).says("people.parquet:3: column \"id\"").says("the column needs one");
     import(&place, &format!("{key} --on-error reject")).exits(3);
     assert_eq!(query(&place.path("d.db"), "SELECT id FROM people"), json!([[i64::MIN], [1]]));
     import(&place, "people.parquet --into e.db --types size:INTEGER --null Ann")
@@ -62,6 +69,45 @@ fn texts_and_numbers_of_a_parquet_file_stay_what_they_are_in_a_column_without_a_
         query(&place.path("a.db"), "SELECT typeof(id), typeof(name), length(name), typeof(size) FROM t"),
         json!([["integer", "text", 3, "real"], ["integer", "text", 8, "null"], ["null", "text", 0, "real"],])
     );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_decimal_without_digits_behind_the_point_has_no_point() {
+    let place = Place::new();
+    fs::write(place.path("w.parquet"), WHOLE).unwrap();
+    // dyno writes the pages, and SQLite inserts the rows.
+    for options in ["", "--skip-columns c"] {
+        import(&place, &format!("w.parquet --into a.db --replace {options}"))
+            .exits(0)
+            .prints("a TEXT, b TEXT");
+        let rows = json!([["123", "123"], ["-5", "-5"], ["0", "0"], ["7", "7"]]);
+        assert_eq!(query(&place.path("a.db"), "SELECT a, b FROM w"), rows);
+        let types = format!("w.parquet --into a.db --replace --types a:INTEGER,b:INTEGER {options}");
+        import(&place, &types).exits(0);
+        assert_eq!(query(&place.path("a.db"), "SELECT a + b FROM w"), json!([[246], [-10], [0], [14]]));
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn an_empty_string_is_no_number_by_whichever_way_it_comes() {
+    let place = Place::new();
+    fs::write(place.path("w.parquet"), WHOLE).unwrap();
+    for (schema, way) in [("", "wrote their pages"), ("; CREATE INDEX i ON t(a)", "Parsing took")] {
+        let script = "import sqlite3,sys;sqlite3.connect('a.db').executescript(sys.argv[1])";
+        let make = format!("DROP TABLE IF EXISTS t; CREATE TABLE t(a TEXT, b TEXT, c INTEGER){schema}");
+        let made = Command::new("python3").args(["-c", script, &make]).current_dir(place.path("")).status();
+        assert!(made.unwrap().success());
+        let append = "w.parquet --into a.db --table t --append";
+        import(&place, append).exits(2).says(
+            "w.parquet:2: column \"c\": \"\" is an empty string, which the column's type does not take",
+        );
+        import(&place, &format!("{append} --on-error reject")).exits(3).prints(way);
+        assert_eq!(query(&place.path("a.db"), "SELECT c FROM t"), json!([[1], [null], [4]]));
+        import(&place, &format!("{append} --null=")).exits(0).prints(way);
+        fs::remove_file(place.path("t.rejects.csv")).unwrap();
+    }
 }
 
 #[cfg(feature = "parquet")]

@@ -123,6 +123,9 @@ fn serves(engine: &str) {
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|b\n3|y");
     into("l.csv --table k --append --on-conflict update").exits(0);
     assert_eq!(sql("SELECT id, v FROM k ORDER BY id"), "1|a\n2|x\n3|z");
+    let explained = into("l.csv --table k --append --on-conflict update --explain").exits(0);
+    let explained = explained.prints("nor --on-conflict");
+    assert!(!explained.stdout.contains("--- SQL ---"), "{}", explained.stdout);
     let long = "x".repeat(80);
     into(&format!("people.csv --table {long}")).exits(2).says("has 80 ").says("and the server takes 6");
     into("people.csv --table none --append").exits(2).says("there is no table none");
@@ -225,6 +228,18 @@ fn a_table_may_be_in_a_schema_of_postgres() {
     let arguments = ["import", "t.csv", "--table", "no.t9", "--into", &server.url];
     Result::from(place.command().args(arguments).output().unwrap()).without_panic().exits(0);
     assert_eq!(sql("SELECT * FROM \"no.t9\""), "1|a");
+    // A table in a later schema of the search path stays there.
+    sql("CREATE SCHEMA \"o'd\"\"d\"; CREATE TABLE \"o'd\"\"d\".\"i's\"\"t\" (id INTEGER); \
+         ALTER DATABASE postgres SET search_path = \"$user\", \"o'd\"\"d\"; \
+         CREATE SCHEMA AUTHORIZATION CURRENT_USER");
+    for connections in ["1", "2"] {
+        let mut command = place.command();
+        command.args(["import", "t.csv", "--table", "i's\"t", "--replace", "--connections", connections]);
+        let output = command.args(["--into", &server.url]).output().unwrap();
+        Result::from(output).without_panic().exits(0);
+        let schemas = sql("SELECT schemaname FROM pg_tables WHERE tablename = 'i''s\"t'");
+        assert_eq!(schemas, "o'd\"d", "{connections}");
+    }
 }
 
 #[test]

@@ -191,6 +191,9 @@ fn quotes_comments_skipped_lines_and_spellings_of_null_are_as_asked() {
         .exits(2)
         .says("u.csv:3: column \"c1\"");
     assert_eq!(query(&place.path("b.db"), "SELECT id, n FROM u"), json!([[1, 2]]));
+    import(&place, &format!("n.csv --into b.db --skip {}", u64::MAX))
+        .exits(2)
+        .says("n.csv is empty behind the lines that --skip leaves out");
 }
 
 #[test]

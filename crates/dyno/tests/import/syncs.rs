@@ -1,11 +1,14 @@
-//! Syncs that fail, and kills while dyno syncs: a library between dyno and the system brings them about.
+//! Syncs that fail, and kills while dyno syncs: a library between dyno and the system brings them about. Storage on which a
+//! sync does nothing.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
+use dyno_lab::machine::{is_in_memory, storage};
 use serde_json::json;
 
-use super::{import, names, query};
+use super::{import, most, names, query};
 use crate::common::{Place, Result};
 
 /// A library in which the syncs of folders fail, or the sync of a file of more than a MiB kills the process.
@@ -55,7 +58,27 @@ fn rows_are_loaded_if_only_the_folder_cannot_be_synced() {
         assert_eq!(found, json!([[rows]]), "{arguments}");
     }
     assert_eq!(names(&place), ["a.db", "t.csv"]);
-    import(&place, "t.csv --into a.db --append").exits(0).prints("Survives power-loss");
+    import(&place, "t.csv --into a.db --append").exits(0).prints(most(&place.path("")));
+}
+
+#[test]
+fn rows_on_storage_in_memory_are_not_said_to_survive_a_power_cut() {
+    let place = Place::in_memory();
+    let folder = place.data();
+    if !is_in_memory(&storage(&folder).unwrap()) {
+        eprintln!("SKIPPED: there is no storage in memory");
+        return;
+    }
+    place.write("t.csv", "id,v\n1,a\n2,b\n");
+    symlink(&folder, place.path("link")).unwrap();
+    let plain = folder.join("y.db").display().to_string();
+    for into in ["link/x.db", "link/x.db --append", &plain, &format!("sqlite:{plain} --append")] {
+        import(&place, &format!("t.csv --into {into}"))
+            .exits(0)
+            .prints("Survives process-crash: ")
+            .prints(", but the data are in memory, where a sync does nothing and a power cut takes all.");
+    }
+    import(&place, "t.csv --into link/x.db --append --safety none").exits(0).prints("Survives none: ");
 }
 
 #[test]

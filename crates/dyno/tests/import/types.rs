@@ -1,6 +1,8 @@
 //! Types see the whole file, however long it is: random files of more than a mebibyte against an oracle that knows how
 //! each value was made.
 
+use std::fs;
+
 use fastrand::Rng;
 use serde_json::json;
 
@@ -133,4 +135,34 @@ fn a_number_that_the_end_of_the_beginning_cuts_is_no_text() {
     place.write("t.csv", &text);
     import(&place, "t.csv --into a.db").exits(0).prints("(id INTEGER, x REAL)");
     assert_eq!(query(&place.path("a.db"), "SELECT DISTINCT typeof(x) FROM t"), json!([["real"]]));
+}
+
+#[test]
+fn what_is_null_or_in_a_rejected_row_decides_no_type() {
+    let place = Place::new();
+    let lines =
+        |rows: u32| (0..rows).map(|row| format!("{{\"id\":{row},\"a\":{row}}}\n")).collect::<String>();
+    let records = |rows: u32| (0..rows).map(|row| format!("{row},{row},x\n")).collect::<String>();
+    // In the beginning of the file, and far behind it.
+    for rows in [2, 100_000] {
+        place.write("j.jsonl", &format!("{}{{\"id\":1,\"a\":\"NA\"}}\n", lines(rows)));
+        let said = import(&place, "j.jsonl --into j.db --replace --null NA").exits(0).prints("a INTEGER");
+        assert!(!said.stdout.contains("read the file again"), "{}", said.stdout);
+        assert_eq!(query(&place.path("j.db"), "SELECT count(*) - count(a) FROM j"), json!([[1]]));
+        // A file in another encoding: its one row with such a letter is rejected.
+        let text = [format!("id,n,name\n{}2,-,caf", records(rows)).as_bytes(), b"\xe9\n3,4,y\n"].concat();
+        fs::write(place.path("u.csv"), text).unwrap();
+        // By the page writer, and by SQLite's inserts.
+        for options in ["", "--comment #"] {
+            let arguments = format!("u.csv --into u.db --on-error reject {options}");
+            let said =
+                import(&place, &arguments).exits(3).prints("n INTEGER").prints("1 bad row was left out");
+            assert!(!said.stdout.contains("read the file again"), "{}", said.stdout);
+            let rejects = fs::read(place.path("u.rejects.csv")).unwrap();
+            assert!(String::from_utf8_lossy(&rejects).contains(",name,is not UTF-8; --encoding"));
+            fs::remove_file(place.path("u.rejects.csv")).unwrap();
+            fs::remove_file(place.path("u.db")).unwrap();
+        }
+        import(&place, "u.csv --into u.db").exits(2).says("column \"name\": ").says("is not UTF-8");
+    }
 }

@@ -12,6 +12,7 @@ use super::restart::Restart;
 use super::rows::Rows;
 use crate::convert::{BadField, Wanted};
 use crate::parquet::{Column, File, ParquetValue, Reader, RowParts};
+use crate::parse::{NO_EMPTY_STRING, takes_empty_string};
 use crate::split::fields_of;
 use crate::value::{Kind, Value, read};
 
@@ -181,6 +182,9 @@ fn put_text(
     if given == ParquetValue::Null || nulls.contains(text) {
         row.null();
         return Ok(());
+    }
+    if text.is_empty() && !takes_empty_string(wanted.kind) {
+        return Err((Some(place), NO_EMPTY_STRING.to_owned()));
     }
     let found = read(wanted.kind, text).map_err(|reason| (Some(place), reason))?;
     if std::str::from_utf8(text).is_err() {

@@ -1,6 +1,9 @@
 //! The meaning of a column's values, and their text. No digit is lost: a time keeps as many as are stored, and a time
 //! that no calendar has stays the number that it is.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Write};
 
 use anyhow::{Result, bail};
@@ -139,7 +142,7 @@ impl Form {
             }
             Form::Timestamp { ticks, is_utc } => put_timestamp(number, ticks, is_utc, to),
             Form::Decimal { precision, scale } => {
-                write!(to, "{}", Field::Decimal(Decimal::from_i64(number, precision, scale)))
+                put_decimal(Decimal::from_i64(number, precision, scale), to)
             }
             _ => write!(to, "{number}"),
         }
@@ -149,8 +152,7 @@ impl Form {
     pub fn put_bytes(self, bytes: &[u8], to: &mut Vec<u8>) -> io::Result<()> {
         match (self, bytes) {
             (Form::Decimal { precision, scale }, bytes) => {
-                let bytes = ByteArray::from(bytes.to_vec());
-                write!(to, "{}", Field::Decimal(Decimal::from_bytes(bytes, precision, scale)))
+                put_decimal(Decimal::from_bytes(ByteArray::from(bytes.to_vec()), precision, scale), to)
             }
             (Form::Half, &[low, high]) => write!(to, "{}", half(u16::from_le_bytes([low, high]))),
             (Form::Uuid, bytes) if bytes.len() == 16 => {
@@ -162,6 +164,13 @@ impl Form {
             _ => to.write_all(bytes),
         }
     }
+}
+
+/// Writes the text of a decimal number. Where it has no digits behind the point, the point is left out, too.
+fn put_decimal(number: Decimal, to: &mut Vec<u8>) -> io::Result<()> {
+    write!(to, "{}", Field::Decimal(number))?;
+    to.pop_if(|last| *last == b'.');
+    Ok(())
 }
 
 /// Writes the text of a time in the form of older programs: nanoseconds of a day, and its number.
@@ -219,81 +228,4 @@ fn half(bits: u16) -> f64 {
         _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
     };
     if bits >> 15 == 1 { -size } else { size }
-}
-
-#[cfg(test)]
-mod tests {
-    use parquet::schema::parser::parse_message_type;
-
-    use super::*;
-
-    fn whole(form: Form, number: i64) -> String {
-        let mut text = Vec::new();
-        form.put_whole(number, form == Form::Date, &mut text).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
-    fn bytes(form: Form, bytes: &[u8]) -> String {
-        let mut text = Vec::new();
-        form.put_bytes(bytes, &mut text).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
-    #[test]
-    fn times_have_the_digits_that_they_are_stored_with() {
-        let timestamp = |ticks, is_utc| Form::Timestamp { ticks, is_utc };
-        assert_eq!(whole(timestamp(1_000, true), -1), "1969-12-31 23:59:59.999 +00:00");
-        assert_eq!(whole(timestamp(1_000_000_000, true), 1), "1970-01-01 00:00:00.000000001 +00:00");
-        assert_eq!(whole(timestamp(1_000_000, false), 1), "1970-01-01 00:00:00.000001");
-        let time = |ticks, is_utc| Form::Time { ticks, is_utc };
-        assert_eq!(whole(time(1_000_000, false), 86_399_000_001), "23:59:59.000001");
-        assert_eq!(whole(time(1_000, true), 0), "00:00:00.000 +00:00");
-        assert_eq!(whole(Form::Date, -719_468), "0000-03-01");
-        let mut text = Vec::new();
-        let mut legacy = Int96::new();
-        legacy.set_data(1, 0, 2_440_588);
-        put_legacy(&legacy, &mut text).unwrap();
-        assert_eq!(text, b"1970-01-01 00:00:00.000000001 +00:00");
-    }
-
-    #[test]
-    fn what_no_calendar_has_stays_a_number() {
-        assert_eq!(whole(Form::Timestamp { ticks: 1_000, is_utc: true }, i64::MAX), i64::MAX.to_string());
-        assert_eq!(whole(Form::Date, i64::from(i32::MAX)), i32::MAX.to_string());
-        assert_eq!(whole(Form::Time { ticks: 1_000, is_utc: true }, -1), "-1");
-    }
-
-    #[test]
-    fn the_zone_of_a_time_is_that_of_its_type() {
-        let of = |field: &str, created_by: &str| {
-            let schema = parse_message_type(&format!("message t {{ required {field}; }}")).unwrap();
-            Form::of(&schema.get_fields()[0], Some(created_by)).unwrap()
-        };
-        for (field, ticks, is_utc) in [
-            ("int64 a (TIME(MICROS,true))", 1_000_000, true),
-            ("int64 a (TIME(MICROS,false))", 1_000_000, false),
-            ("int32 a (TIME(MILLIS,false))", 1_000, false),
-            ("int64 a (TIME(NANOS,true))", 1_000_000_000, true),
-            ("int32 a (TIME_MILLIS)", 1_000, true),
-            ("int64 a (TIME_MICROS)", 1_000_000, true),
-        ] {
-            assert_eq!(of(field, "parquet-mr version 1.13.1"), Form::Time { ticks, is_utc }, "{field}");
-            let by_arrow = of(field, "parquet-cpp-arrow version 14.0.0");
-            assert_eq!(by_arrow, Form::Time { ticks, is_utc: false }, "{field}");
-        }
-    }
-
-    #[test]
-    fn other_values_read_as_people_write_them() {
-        assert_eq!(whole(Form::Unsigned, -1), u64::MAX.to_string());
-        let decimal = Form::Decimal { precision: 40, scale: 2 };
-        assert_eq!((whole(decimal, -5), bytes(decimal, &[0xff, 0xfb])), ("-0.05".into(), "-0.05".into()));
-        assert_eq!(bytes(decimal, &[0x7f; 17]).len(), 42);
-        let uuid: Vec<u8> = (0..16).collect();
-        assert_eq!(bytes(Form::Uuid, &uuid), "00010203-0405-0607-0809-0a0b0c0d0e0f");
-        assert_eq!(
-            [0x3c00u16, 0x0001, 0xfbff, 0x3555].map(|bits| bytes(Form::Half, &bits.to_le_bytes())),
-            ["1", "0.00000005960464477539063", "-65504", "0.333251953125"]
-        );
-    }
 }

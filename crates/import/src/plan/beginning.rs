@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use anyhow::{Result, anyhow, ensure};
 
-use crate::contents::{check_text, check_zeros, is_parquet, lines_before, written_delimiter};
+use crate::contents::{check_text, check_zeros, is_parquet, written_delimiter};
 use crate::error::{BadInput, Input};
 use crate::guess::{self, Choice};
 use crate::json;
@@ -19,9 +19,6 @@ use crate::value::Kind;
 
 /// The factor by which more is looked at of a file whose first record is not in its beginning.
 const MORE: u64 = 16;
-
-/// The bytes that are looked at of later files, to see that they are text.
-const LATER_SAMPLE: u64 = 4096;
 
 /// The first file as far as its beginning shows it.
 pub(super) struct Beginning {
@@ -120,35 +117,10 @@ impl Beginning {
             None => header(&self.records, existing).map_err(|question| asked(&request.source, &question))?,
         })
     }
-
-    /// Asks where the first file has no header and another one may have one: it would be loaded as a row.
-    ///
-    /// # Errors
-    /// The question, or a file cannot be read.
-    pub fn check_later_headers(&self, request: &Request) -> Result<()> {
-        for source in &request.more {
-            check_repeatable(source, "--header or --no-header says whether it names its columns")?;
-            let opened = source.open(request.encoding)?;
-            let (sample, skip) = (&opened.sample, lines_before(&mut opened.sample.read(), request.skip, "")?);
-            let own = guess::records(&source.name(), sample, opened.whole, self.syntax, skip)?;
-            let Some(first) = own.into_iter().next() else { continue };
-            let together: Vec<Vec<Vec<u8>>> =
-                [first].into_iter().chain(self.records.iter().cloned()).collect();
-            if let Ok(Choice { value: true, .. }) = guess::header(&together) {
-                let why = format!(
-                    "that of {} reads like a header, and that of {} like data",
-                    source.name(),
-                    request.source.name()
-                );
-                return Err(asked(source, &guess::either(&why)));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Refuses what is no text, as far as the beginning of a file shows it and no option says otherwise.
-fn check_contents(request: &Request, is_json: bool, sample: &Sample, name: &str) -> Result<()> {
+pub(super) fn check_contents(request: &Request, is_json: bool, sample: &Sample, name: &str) -> Result<()> {
     if request.delimiter.is_none() && !is_json {
         check_text(sample, name)?;
     }
@@ -158,28 +130,8 @@ fn check_contents(request: &Request, is_json: bool, sample: &Sample, name: &str)
     Ok(())
 }
 
-/// Refuses later files that are not as the first one, of text with delimiters.
-///
-/// # Errors
-/// One is no such text, or cannot be read.
-pub(super) fn check_later_texts(request: &Request) -> Result<()> {
-    for source in request.more.iter().filter(|source| source.is_repeatable()) {
-        let opened = source.open_sampled(request.encoding, LATER_SAMPLE, Arc::default(), Arc::default())?;
-        let (sample, name) = (&opened.sample, source.name());
-        check_contents(request, false, sample, &name).input()?;
-        if is_parquet(sample) {
-            return Err(anyhow!(
-                "{name} is a Parquet file, and {} is not: load it with --append",
-                request.source.name()
-            ))
-            .input();
-        }
-    }
-    Ok(())
-}
-
 /// A question on a file, as an error.
-fn asked(source: &Source, question: &str) -> anyhow::Error {
+pub(super) fn asked(source: &Source, question: &str) -> anyhow::Error {
     BadInput(anyhow!("{}: {question}", source.name())).into()
 }
 
@@ -187,7 +139,7 @@ fn asked(source: &Source, question: &str) -> anyhow::Error {
 ///
 /// # Errors
 /// It is one; with what to do.
-fn check_repeatable(source: &Source, advice: &str) -> Result<()> {
+pub(super) fn check_repeatable(source: &Source, advice: &str) -> Result<()> {
     match source.is_repeatable() {
         true => Ok(()),
         false => Err(BadInput(anyhow!("{} can be read only once: {advice}", source.name())).into()),
@@ -213,7 +165,7 @@ fn keys(request: &Request, sample: &Sample, whole: bool) -> Result<Vec<Vec<u8>>>
 }
 
 /// Decides whether the first record names the columns: where rows are added to a table, by that table's columns.
-fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess<bool> {
+pub(super) fn header(records: &[Vec<Vec<u8>>], existing: Option<&[Column]>) -> guess::Guess<bool> {
     let guess = guess::header(records);
     let (Some(columns), Some((first, rest))) = (existing, records.split_first()) else { return guess };
     let names_one = |field: &&Vec<u8>| {

@@ -89,8 +89,11 @@ impl Plan {
         let stated = beginning.stated.as_ref().map(|(_, kinds)| kinds);
         let Some(first) = records.first() else { return self.no_record(beginning) };
         let named = match (&self.request.types, self.header.value) {
-            // Without a header, names given for all columns are the columns' names.
-            (Types::Named(types), false) if types.len() == first.len() && self.shape.is_plain() => {
+            // Without a header, names given for all columns are the columns' names, unless they are names that the columns
+            // have already.
+            (Types::Named(types), false)
+                if types.len() == first.len() && self.shape.is_plain() && !names_any(types, &named) =>
+            {
                 types.iter().map(|(name, _)| name.clone()).collect()
             }
             _ => named,
@@ -102,6 +105,7 @@ impl Plan {
             kind: Kind::Empty,
             inferred,
             required: false,
+            is_key: false,
         };
         // The spellings of NULL in a column are found by the column's name.
         self.table.columns = named.iter().map(of).collect();
@@ -144,7 +148,8 @@ impl Plan {
                 false => "import a file, of which more is looked at",
             }
         );
-        bail!("{name} is empty: there is nothing to make a table of")
+        let place = if self.request.skip > 0 { " behind the lines that --skip leaves out" } else { "" };
+        bail!("{name} is empty{place}: there is nothing to make a table of")
     }
 
     /// Gives columns the types that the user names.
@@ -198,13 +203,18 @@ impl Plan {
             true => sample.len(),
             false => memchr2_iter(b'\n', b'\r', sample).next_back().map_or(0, |end| end + 1),
         };
-        match self.survey(Box::new(sample.read().take(end as u64)), &[], columns) {
+        match self.survey(Box::new(sample.read().take(end as u64)), &[], columns, &()) {
             Ok(seen) => Ok(seen),
             // The sample ends where it ends, perhaps within quotes; what was seen until then counts.
             Err((seen, _)) if !whole => Ok(seen),
             Err((_, error)) => Err(error),
         }
     }
+}
+
+/// True if types are given for one of these columns by its name.
+fn names_any(types: &[(String, String)], columns: &[String]) -> bool {
+    types.iter().any(|(name, _)| columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
 }
 
 /// The place of a column that --types names.

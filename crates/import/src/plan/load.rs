@@ -82,7 +82,7 @@ impl Plan {
                     }
                     self.check_repeated(&contradiction).input()?;
                     watch.doing("reading all of it for its types");
-                    self.widen()?;
+                    self.widen(watch)?;
                     widened = true;
                 }
             }
@@ -127,7 +127,8 @@ impl Plan {
         let is_whole = self.opened.as_ref().is_none_or(|opened| opened.whole);
         let is_seen = is_whole && self.request.more.is_empty();
         match is_inferred && !is_seen && self.request.is_repeatable() {
-            true => self.widen(),
+            // Nothing listens for interrupts yet: one ends dyno.
+            true => self.widen(&()),
             false => Ok(()),
         }
     }
@@ -155,10 +156,10 @@ impl Plan {
     }
 
     /// Reads the file for the types that fit all of it.
-    fn widen(&mut self) -> Result<()> {
+    fn widen(&mut self, watch: &dyn ImportObserver) -> Result<()> {
         let opened = self.request.source.open(self.request.encoding)?;
         let seen = self
-            .survey(opened.text, &self.request.more, self.table.columns.len())
+            .survey(opened.text, &self.request.more, self.table.columns.len(), watch)
             .map_err(|(_, error)| error)?;
         self.evidence = self.placed(seen.evidence());
         let kinds = seen.kinds();

@@ -4,6 +4,7 @@ mod beginning;
 mod cases;
 mod columns;
 mod course;
+mod later;
 mod load;
 mod nulls;
 mod pages;
@@ -77,7 +78,8 @@ impl Plan {
         check_names_of_files(&request).input()?;
         let beginning = Beginning::of(&request)?;
         if beginning.is_delimited() {
-            beginning::check_later_texts(&request)?;
+            beginning.check_first(&request).input()?;
+            later::check_texts(&request)?;
         }
         let name = request.table.clone().or_else(|| request.source.stem());
         let unnamed = || format!("{} gives the table no name: say --table NAME", request.source.name());
@@ -88,7 +90,7 @@ impl Plan {
         let disposition = disposition(&name, existing.is_some(), request.if_exists).input()?;
         let mut plan = Plan::begun(request, target, name, disposition, header, &beginning);
         if !plan.header.value && plan.request.header.is_none() && beginning.is_delimited() {
-            beginning.check_later_headers(&plan.request)?;
+            beginning.check_later_headers(&plan.request, added_to)?;
         }
         let existing = existing.filter(|_| disposition == Existing::Append);
         plan.find_columns(existing, &beginning)?;
@@ -209,7 +211,7 @@ impl Plan {
         );
         let asked: Vec<&Column> = key.iter().filter_map(|key| named_column(&table.columns, key)).collect();
         let is_asked = |name: &str| asked.iter().any(|column| column.name == name);
-        let is_key = |column: &&Column| if key.is_empty() { column.required } else { is_asked(&column.name) };
+        let is_key = |column: &&Column| if key.is_empty() { column.is_key } else { is_asked(&column.name) };
         let found: Vec<String> =
             table.columns.iter().filter(is_key).map(|column| column.name.clone()).collect();
         ensure!(

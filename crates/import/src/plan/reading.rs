@@ -103,7 +103,7 @@ impl Plan {
         let mut records = Records::new(text, self.format.syntax, name).limited_to(self.format.longest);
         records.skip(skip)?;
         if self.header.value {
-            records.read(&mut vec![0; 4096], 0, &mut vec![0; 64])?;
+            records.read_header()?;
         }
         Ok(records)
     }

@@ -9,10 +9,11 @@ mod tests;
 
 use std::io::BufRead;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use memchr::memchr2;
 
 use crate::error::Input;
+use crate::split::fields_of;
 use crate::syntax::{Flaw, LONGEST, MOST_FIELDS, Syntax, too_long, too_many_fields};
 use reading::Reading;
 
@@ -66,16 +67,22 @@ impl Records {
         (self.text, self.line)
     }
 
-    /// Leaves out lines of the text, whatever they hold.
+    /// Leaves out lines of the text, whatever they hold. There may be fewer.
     ///
     /// # Errors
     /// The text cannot be read.
     pub fn skip(&mut self, lines: u64) -> Result<()> {
-        (0..lines).try_for_each(|_| self.skip_line())
+        for _ in 0..lines {
+            if !self.skip_line()? {
+                break;
+            }
+        }
+        Ok(())
     }
 
-    /// Leaves out one line. A lone CR ends it as it ends a record; with an LF behind it both are one end.
-    fn skip_line(&mut self) -> Result<()> {
+    /// Leaves out one line, and says whether it had an end: else the text has ended. A lone CR ends it as it ends a record;
+    /// with an LF behind it both are one end.
+    fn skip_line(&mut self) -> Result<bool> {
         let mut is_behind_cr = false;
         loop {
             let input = self.text.fill_buf().with_context(|| format!("cannot read {}", self.name)).input()?;
@@ -90,10 +97,26 @@ impl Records {
             self.line += u64::from(is_lf);
             self.text.consume(count);
             if is_done {
-                return Ok(());
+                return Ok(is_lf || is_behind_cr);
             }
             is_behind_cr = found.is_some();
         }
+    }
+
+    /// The fields of the next record, which names the columns; `None` where there is no record.
+    ///
+    /// # Errors
+    /// The text cannot be read, or the record is doubtful: a stray quote in it may have swallowed rows.
+    pub fn read_header(&mut self) -> Result<Option<Vec<Vec<u8>>>> {
+        let (mut buffer, mut ends, mut fields) = (vec![0; 4096], vec![0; 64], Vec::new());
+        let Some(record) = self.read(&mut buffer, 0, &mut ends)? else { return Ok(None) };
+        if record.flaw != Flaw::None {
+            let (name, line, reason) = (&self.name, record.line, record.flaw.reason());
+            return Err(anyhow!("{name}:{line}: the header {reason}")).input();
+        }
+        fields_of(&ends[..record.fields], &mut fields);
+        let field = |&(from, to): &(u32, u32)| buffer[from as usize..to as usize].to_vec();
+        Ok(Some(fields.iter().map(field).collect()))
     }
 
     /// Reads a record into `buffer` from `start` on; `ends` are relative to `start`. `None` at the end.

@@ -41,7 +41,7 @@ fn lines_are_left_out_whatever_ends_them() {
         }
     }
     let mut records = reader("x\n", 9, USUAL);
-    records.skip(5).unwrap();
+    records.skip(u64::MAX).unwrap();
     assert_eq!(collect(records).unwrap(), []);
 }
 

@@ -111,8 +111,9 @@ fn columns(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> 
     let columns = connection.rows(&sql)?.into_iter().map(|row| {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-        let required = row.next().as_deref() == Some("1");
-        Column { kind: affinity(&declared, is_strict), name, declared, inferred: false, required }
+        let is_key = row.next().as_deref() == Some("1");
+        let kind = affinity(&declared, is_strict);
+        Column { kind, name, declared, inferred: false, required: is_key, is_key }
     });
     Ok(Some(columns.collect()))
 }

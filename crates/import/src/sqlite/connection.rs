@@ -52,6 +52,16 @@ impl Connection {
         &self.client
     }
 
+    /// The path of the database.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The time to wait for other programs that have the database locked.
+    pub fn wait(&self) -> Duration {
+        self.wait
+    }
+
     /// Executes a statement that returns nothing of interest.
     pub fn execute(&self, sql: &str) -> Result<()> {
         self.rows(sql).map(drop)

@@ -1,19 +1,17 @@
 //! Rows that SQLite inserts: into a new database next to its place, or into an existing one.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
+use dyno_client::sqlite::SqliteError;
 use dyno_client::sqlite::api::{CONSTRAINT, IOERR_DIR_FSYNC};
-use dyno_client::sqlite::{Interrupter, SqliteError};
 
 use super::catalog::{ForeignKeys, FoundTable};
 use super::connection::Connection;
 use super::feed::{self, Feeding};
+use super::heeding::{interruptible, patiently};
 use super::losses::Uses;
-use super::place::{Done, NewDatabase};
+use super::place::NewDatabase;
 use super::schema::quoted;
 use super::{FRESH, Sqlite, place};
 use crate::error::{Input, shown};
@@ -25,9 +23,6 @@ use crate::target::{Existing, literal};
 
 /// Begins a transaction in which no other program can write, so that none can come between and fail it half way.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
-
-/// The interval between checks whether to stop while SQLite is at work.
-const LOOK: Duration = Duration::from_millis(50);
 
 impl Sqlite {
     fn fill(
@@ -126,7 +121,7 @@ impl Sqlite {
         rows: &mut Rows,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Reached> {
-        let connection = self.open_existing()?;
+        let connection = self.open_existing(rows.watch())?;
         let added_to = self.added_to(existing);
         let foreign_keys = added_to.map_or(ForeignKeys::None, |found| found.foreign_keys);
         // A row that gets new values may lose those to which rows of another table refer.
@@ -172,7 +167,7 @@ impl Sqlite {
     }
 
     /// Opens the existing database, with the settings for the requested safety in force.
-    pub(super) fn open_existing(&self) -> Result<Connection> {
+    pub(super) fn open_existing(&self, watch: &dyn ImportObserver) -> Result<Connection> {
         // SQLite would make a new file in its place.
         ensure!(
             place::exists(&self.place),
@@ -180,9 +175,11 @@ impl Sqlite {
             escaped(&self.place)
         );
         let connection = self.open()?;
-        let is_wal = journal(&connection).input()? == "wal";
-        let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
-        set(&connection, &settings.copied().collect::<Vec<_>>())?;
+        patiently(&connection, watch, || {
+            let is_wal = journal(&connection).input()? == "wal";
+            let settings = self.settings().iter().filter(|(name, _)| !(is_wal && *name == "journal_mode"));
+            set(&connection, &settings.copied().collect::<Vec<_>>())
+        })?;
         Ok(connection)
     }
 }
@@ -193,13 +190,24 @@ pub(super) fn in_transaction(
     watch: &dyn ImportObserver,
     work: impl FnOnce(&Connection) -> Result<()>,
 ) -> Result<Reached> {
+    let reached = patiently(&connection, watch, || transaction(&connection, watch, work))?;
+    // The rows are in, whatever closing the database says.
+    let _ = connection.close();
+    Ok(reached)
+}
+
+fn transaction(
+    connection: &Connection,
+    watch: &dyn ImportObserver,
+    work: impl FnOnce(&Connection) -> Result<()>,
+) -> Result<Reached> {
     connection.execute(BEGIN)?;
-    if let Err(error) = work(&connection) {
+    if let Err(error) = work(connection) {
         // SQLite may have rolled back already, as it does when the disk is full.
         let _ = connection.execute("ROLLBACK");
         return Err(error);
     }
-    let mut reached = reached(&connection)?;
+    let mut reached = reached(connection)?;
     watch.doing("committing");
     let committed = match connection.execute("COMMIT") {
         // SQLite syncs the folder once it has unlinked the journal, and that was the commit.
@@ -215,8 +223,6 @@ pub(super) fn in_transaction(
     };
     // A foreign key that is deferred is judged only here.
     if committed.as_ref().is_err_and(is_violation) { committed.input() } else { committed }?;
-    // The rows are in, whatever closing the database says.
-    let _ = connection.close();
     Ok(reached)
 }
 
@@ -278,33 +284,4 @@ fn reached(connection: &Connection) -> Result<Reached> {
         _ => Safety::ProcessCrash,
     };
     Ok(Reached { safety, by: format!("one transaction, journal_mode={journal}, synchronous={synchronous}") })
-}
-
-/// Does the work; a request to stop interrupts it wherever SQLite is.
-pub(super) fn interruptible(
-    connection: &Connection,
-    watch: &dyn ImportObserver,
-    work: impl FnOnce() -> Result<()>,
-) -> Result<()> {
-    let (interrupter, done): (Interrupter, _) = (connection.interrupter(), AtomicBool::new(false));
-    let outcome = thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                if watch.stops() {
-                    // SAFETY: the connection is open until the scope has ended.
-                    unsafe { interrupter.interrupt() };
-                }
-                thread::park_timeout(LOOK);
-            }
-        });
-        let is_done = Done(&done);
-        let outcome = work();
-        drop(is_done);
-        watcher.thread().unpark();
-        outcome
-    });
-    match outcome {
-        Err(_) if watch.stops() => Err(crate::error::Interrupted.into()),
-        outcome => outcome,
-    }
 }

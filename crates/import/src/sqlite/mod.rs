@@ -4,6 +4,7 @@ mod build;
 mod catalog;
 mod connection;
 mod feed;
+mod heeding;
 mod load;
 mod locks;
 mod losses;

@@ -151,7 +151,7 @@ pub fn column(name: &str, declared: &str) -> Result<Column> {
             "SQLite has no type '{other}' that keeps values as they are: the types are INTEGER, REAL and TEXT, and DATE, DATE(DD.MM.YYYY), REAL(,) and BOOLEAN say how they are written"
         ),
     };
-    Ok(Column { name: name.to_owned(), declared, kind, inferred: false, required: false })
+    Ok(Column { name: name.to_owned(), declared, kind, inferred: false, required: false, is_key: false })
 }
 
 /// Spells an inferred type.

@@ -13,7 +13,8 @@ use sqlite_pages::Pages;
 use super::Sqlite;
 use super::build::reported;
 use super::connection::Connection;
-use super::load::{BEGIN, in_transaction, interruptible};
+use super::heeding::interruptible;
+use super::load::{BEGIN, in_transaction};
 use super::place::Passing;
 use super::schema::quoted;
 use crate::building::hidden;
@@ -111,7 +112,7 @@ impl Sqlite {
         let bare = Table { columns, ..table.clone() };
         self.write_pages(passing.file(), &bare, watch, fill).map_err(reported)?;
         watch.doing("moving the rows");
-        in_transaction(self.open_existing()?, watch, |connection| {
+        in_transaction(self.open_existing(watch)?, watch, |connection| {
             self.check_same(connection, table)?;
             passing.opened(&self.place, |path| {
                 connection.execute(&format!("ATTACH '{}' AS {SCHEMA}", read_only(path)))

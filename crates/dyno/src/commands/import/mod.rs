@@ -2,23 +2,23 @@
 
 mod patterns;
 mod preview;
+mod storage;
 mod summary;
 mod target;
+mod types;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use dyno_import::{
-    BadInput, Choose, IfExists, Interrupted, Locked, OnConflict, OnError, Plan, Request, Source, Types,
-    encoding, escaped,
+    BadInput, Choose, IfExists, Interrupted, Locked, OnConflict, OnError, Plan, Request, Source, encoding,
 };
 use dyno_launch::Interrupts;
 
 use self::summary::{Read, summary};
 use self::target::target;
+use self::types::types;
 use super::outcome::{AsInput, Exit, print};
 use crate::cli::{ImportArgs, OnConflictArg, OnErrorArg};
 use crate::progress::ImportProgress;
@@ -26,9 +26,6 @@ use crate::terminal::say;
 
 /// The least memory that can be asked for, in bytes: with less, sorting would mostly read and write temporary files.
 const LEAST_MEMORY: u64 = 1 << 20;
-
-/// The longest file of types, in bytes: what is longer is another file.
-const LONGEST_SCHEMA: u64 = 4 << 20;
 
 /// Does what the command line says.
 pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
@@ -52,7 +49,8 @@ pub fn execute(arguments: &ImportArgs) -> Result<Exit> {
     let outcome = plan.load(&progress);
     progress.finish();
     match outcome {
-        Ok(report) => {
+        Ok(mut report) => {
+            storage::cap(&mut report.reached, arguments);
             if !arguments.quiet
                 && let Err(error) = print(&summary(&report, &read, arguments))
             {
@@ -184,45 +182,6 @@ fn request(arguments: &ImportArgs) -> Result<Request> {
         key: arguments.key.clone(),
         source,
     })
-}
-
-/// The types that the command line or a file states.
-fn types(arguments: &ImportArgs) -> Result<Types> {
-    let types = match &arguments.schema {
-        Some(path) => schema(path)?,
-        None => arguments.types.as_deref().map(Types::parse).transpose()?.unwrap_or_default(),
-    };
-    if let Types::Named(named) = &types {
-        let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
-        twice(&names).map_or(Ok(()), |name| bail!("the column '{name}' is given a type twice"))?;
-    }
-    Ok(types)
-}
-
-/// The types that a file states.
-fn schema(path: &Path) -> Result<Types> {
-    let mut text = String::new();
-    // Also of a pipe, as a shell's `<(…)` makes: dyno does not listen for signals yet, so one ends the wait.
-    let read = File::open(path).and_then(|file| file.take(LONGEST_SCHEMA + 1).read_to_string(&mut text));
-    read.with_context(|| format!("cannot read {}", escaped(path)))?;
-    ensure!(
-        text.len() as u64 <= LONGEST_SCHEMA,
-        "{} is longer than {} MiB, and no list of columns is",
-        escaped(path),
-        LONGEST_SCHEMA >> 20
-    );
-    let lines = text.lines().zip(1..).map(|(line, number)| (line.trim().trim_end_matches(','), number));
-    let column = |(line, number): (&str, usize)| {
-        let parts = line.split_once(char::is_whitespace);
-        let (name, declared) = parts.with_context(|| {
-            format!("{}:{number}: write a column and its type, as id INTEGER", escaped(path))
-        })?;
-        Ok((name.trim_matches('"').to_owned(), declared.trim().to_owned()))
-    };
-    let columns = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#')).map(column);
-    let columns = columns.collect::<Result<Vec<_>>>()?;
-    ensure!(!columns.is_empty(), "{} names no column", escaped(path));
-    Ok(Types::Named(columns))
 }
 
 /// The columns that are taken.

@@ -66,9 +66,19 @@ pub fn target(arguments: &ImportArgs) -> Result<Box<dyn Target>> {
 /// Names that SQLite gives to files next to a database, in the message that refuses them.
 const OWN: &str = "a file of SQLite's";
 
+/// The file of the SQLite database that `--into` names; None if it names a server.
+pub fn file(into: &OsStr) -> Option<&Path> {
+    let is_server = is_address(&into.to_string_lossy());
+    (!is_server).then(|| Path::new(without_scheme(into)))
+}
+
+fn without_scheme(into: &OsStr) -> &OsStr {
+    into.as_bytes().strip_prefix(b"sqlite:").map_or(into, OsStr::from_bytes)
+}
+
 /// The SQLite database of a path.
 fn database(arguments: &ImportArgs, path: &OsStr, safety: Safety) -> Result<Box<dyn Target>> {
-    let path = path.as_bytes().strip_prefix(b"sqlite:").map_or(path, OsStr::from_bytes);
+    let path = without_scheme(path);
     let shown = escaped(path);
     // A slip in a URL, and not the name of a file.
     let scheme = shown.split_once(':').map_or("", |(scheme, _)| scheme);

@@ -15,7 +15,11 @@ use crate::value::Kind;
 pub const SPELLING: Spelling =
     Spelling { is_postgres: false, integer: "BIGINT", real: "DOUBLE", text: "LONGTEXT" };
 
-/// The columns of a table that a file may fill; None if there is no such table.
+/// The collation of the texts of a new table.
+const COLLATION: &str = "COLLATION(CONVERT('' USING utf8mb4))";
+
+/// The columns of a table that a file may fill; None if there is no such table. For NULL an AUTO_INCREMENT stores the next
+/// number, and a TIMESTAMP of MariaDB that is NOT NULL stores the time, so these need a value.
 pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>> {
     let name = table.replace('\\', "\\\\").replace('\'', "''");
     let engine = connection.rows(&format!(
@@ -35,21 +39,23 @@ pub fn existing(connection: &Connection, table: &str) -> Result<Option<Vec<Colum
         return Err(error).input();
     }
     let rows = connection.rows(&format!(
-        "SELECT column_name, column_type, column_key = 'PRI' OR extra LIKE '%auto_increment%' FROM information_schema.columns \
+        "SELECT column_name, column_type, column_key = 'PRI', column_key = 'PRI' OR extra LIKE '%auto_increment%' \
+         OR column_type LIKE 'timestamp%' AND is_nullable = 'NO' FROM information_schema.columns \
          WHERE table_schema = DATABASE() AND table_name = '{name}' AND extra NOT LIKE 'STORED GENERATED%' \
          AND extra NOT LIKE 'VIRTUAL GENERATED%' ORDER BY ordinal_position"
     ))?;
     let column = |row: Vec<Value>| {
         let mut row = row.into_iter().map(text);
         let (name, declared) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-        let required = row.next().as_deref() == Some("1");
-        Column { name, kind: SPELLING.kind(&declared), declared, inferred: false, required }
+        let mut is_true = || row.next().as_deref() == Some("1");
+        let (is_key, required) = (is_true(), is_true());
+        Column { name, kind: SPELLING.kind(&declared), declared, inferred: false, required, is_key }
     };
     Ok(Some(rows.into_iter().map(column).collect()))
 }
 
-/// The kind of values that a column of a type takes which the user names and dyno does not know: the server makes such a
-/// column in a table of its own that only this session sees, and says what type it has.
+/// The kind of values that a column takes whose type the user names and dyno does not know: the server makes such a column in
+/// a temporary table and reports its type.
 ///
 /// # Errors
 /// The server makes no such column, or no such table.
@@ -83,6 +89,24 @@ pub fn referring(connection: &Connection, table: &str) -> Result<Vec<String>> {
     Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
 }
 
+/// True if a column of a type that the user names needs a value, as those of [`existing`] do.
+pub fn needs_value(connection: &Connection, declared: &str) -> bool {
+    let lower = declared.to_ascii_lowercase().replace(')', ") ");
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let has = |word: &str| words.contains(&word);
+    let is_key = has("primary") || has("key") && !has("unique");
+    if is_key || has("auto_increment") || has("serial") {
+        return true;
+    }
+    let is_timestamp = lower.trim_start().starts_with("timestamp");
+    if !is_timestamp || has("null") {
+        return is_timestamp && has("not");
+    }
+    // Else a setting decides, which MySQL lets few users change.
+    let takes_null = connection.value("SELECT @@SESSION.explicit_defaults_for_timestamp");
+    !matches!(takes_null, Ok(Some(is_on)) if is_on == "1")
+}
+
 /// Lists the parts of a table that one in its place would not have.
 pub fn losses(connection: &Connection, table: &str) -> Result<Vec<String>> {
     let name = table.replace('\\', "\\\\").replace('\'', "''");
@@ -93,16 +117,26 @@ pub fn losses(connection: &Connection, table: &str) -> Result<Vec<String>> {
              FROM information_schema.columns WHERE {of_table} AND {condition} HAVING COUNT(*) > 0 "
         )
     };
+    let of_tables = |what: &str, list: &str, condition: &str| {
+        format!(
+            "UNION ALL SELECT DISTINCT {what} FROM information_schema.{list} WHERE {of_table} AND {condition} "
+        )
+    };
     let rows = connection.rows(&format!(
         "SELECT DISTINCT CONCAT('index ', index_name) FROM information_schema.statistics WHERE {of_table} \
          UNION ALL SELECT CONCAT(LOWER(constraint_type), ' ', constraint_name) \
          FROM information_schema.table_constraints \
          WHERE {of_table} AND constraint_type IN ('FOREIGN KEY', 'CHECK') \
          UNION ALL SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers \
-         WHERE event_object_schema = DATABASE() AND event_object_table = '{name}' {}{}{}",
+         WHERE event_object_schema = DATABASE() AND event_object_table = '{name}' {}{}{}{}{}{}{}{}",
         of_columns("NOT NULL of", "is_nullable = 'NO' AND column_key <> 'PRI'"),
         of_columns("the default of", "column_default IS NOT NULL AND column_default <> 'NULL'"),
         of_columns("what the server computes of", "extra <> ''"),
+        of_columns("the collation of", &format!("collation_name <> {COLLATION}")),
+        of_columns("the comments of", "column_comment <> ''"),
+        of_tables("'its comment'", "tables", "table_comment <> ''"),
+        of_tables("'partitions'", "partitions", "partition_name IS NOT NULL"),
+        of_tables("'all history (SYSTEM VERSIONING)'", "tables", "table_type = 'SYSTEM VERSIONED'"),
     ))?;
     Ok(rows.into_iter().filter_map(|row| row.into_iter().next()).map(text).collect())
 }

@@ -90,7 +90,7 @@ impl MySql {
         let mut notes = Vec::new();
         for sql in statements {
             let Err(error) = self.connection.rows(sql) else { continue };
-            notes.push(format!("The rows are loaded, but the server refuses {}: {error:#}.", shown(sql)));
+            notes.push(said_refused(sql, &error));
             if sql.starts_with("CREATE TABLE") {
                 reached.safety = reached.safety.min(Safety::ProcessCrash);
             }
@@ -132,6 +132,11 @@ impl MySql {
         let _ = self.connection.rows("ROLLBACK");
         let _ = self.connection.rows(&format!("DROP TABLE IF EXISTS {}", quoted(&self.staged)));
     }
+}
+
+/// A statement behind the commit that the server refuses, as a sentence.
+pub(super) fn said_refused(sql: &str, error: &anyhow::Error) -> String {
+    format!("The rows are loaded, but the server refuses {}: {error:#}.", shown(sql))
 }
 
 /// The outcome of the statement that commits, with what it means for the rows.

@@ -11,6 +11,7 @@ mod replace;
 mod session;
 mod settings;
 mod statements;
+mod triggers;
 mod warnings;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::value::Kind;
 use catalog::{SPELLING, text};
 use session::ImportSession;
 use statements::{Statements, quoted, statements};
+use triggers::{Triggers, said_hidden};
 
 /// A text that is part of a key: 255 characters of four bytes fit every kind of key.
 const KEY: (&str, u32) = ("VARCHAR(255)", 255);
@@ -167,6 +169,7 @@ impl Target for MySql {
 
     fn column(&self, name: &str, declared: &str) -> Result<Column> {
         let mut column = SPELLING.column(name, declared)?;
+        column.required = catalog::needs_value(&self.connection, &column.declared);
         if let Some(kind) = SPELLING.known(&column.declared) {
             column.kind = kind;
             return Ok(column);
@@ -224,7 +227,9 @@ impl Target for MySql {
         let losses = catalog::losses(&self.connection, &table.name)?;
         self.lost = losses.clone();
         self.lost.sort();
-        Ok(said_losses(&losses))
+        let hidden = Triggers::of(&self.connection, &table.name)? == Triggers::Hidden;
+        let hidden = hidden.then(|| said_hidden(&table.name));
+        Ok(said_losses(&losses).into_iter().chain(hidden).collect())
     }
 
     fn notes(&mut self) -> Vec<String> {

@@ -8,15 +8,15 @@
 use std::time::Duration;
 use std::{iter, thread};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use dyno_client::Sql;
 use dyno_client::mysql::{self, Connection, ServerError};
 
 use super::MySql;
 use super::catalog;
-use super::load::committed;
+use super::load::{committed, said_refused};
 use super::statements::{Statements, name_of_old, quoted};
-use crate::error::{Interrupted, Locked};
+use crate::error::{Input, Interrupted, Locked};
 use crate::pipeline::ImportObserver;
 use crate::safety::Reached;
 use crate::server::common::STAGED;
@@ -25,11 +25,15 @@ use crate::target::check_same;
 /// The interval between two looks whether the RENAME waits.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Seconds for which the RENAME waits for the lock, which is held while the table is compared.
+/// Seconds for which a RENAME waits for the lock, which is held while the table is compared.
 const PATIENCE: &str = "SET SESSION lock_wait_timeout = 60";
 
 /// Error: another program did not let go of the table.
 const LOCK_WAIT_TIMEOUT: u32 = 1205;
+
+/// Errors by which a server refuses to drop a table to which others refer (ER_ROW_IS_REFERENCED, ER_ROW_IS_REFERENCED_2,
+/// ER_FK_CANNOT_DROP_PARENT).
+const REFERRED_TO: [u32; 3] = [1217, 1451, 3730];
 
 /// The beginning of the name of a table that was replaced and is kept: no later import takes it for what a killed one left.
 const KEPT: &str = "dyno_replaced_";
@@ -57,15 +61,45 @@ impl MySql {
                 committed(&statements.commit, self.connection.rows(&statements.commit).map(drop))?;
             }
         }
-        let mut last = statements.last.clone();
-        if self.may_drop(table) {
-            last.extend(statements.drop_old.clone());
-        } else {
+        let may_drop = self.may_drop(table);
+        if !may_drop {
             notes.push(self.keep_old(table));
         }
-        let (reached, failed) = self.tidy(&last, reached);
+        let (reached, failed) = self.tidy(&statements.last, reached);
         notes.extend(failed);
+        if may_drop {
+            notes.extend(self.drop_old(table, statements)?);
+        }
         Ok((reached, notes))
+    }
+
+    /// Drops the table that was moved away, and returns a note if the server refuses. That may be due to a foreign key of a
+    /// table which the server hides from this user, and to which no check before could object. Such a key follows the old
+    /// table, so this takes its place again.
+    ///
+    /// # Errors
+    /// The old table is in its place.
+    fn drop_old(&self, table: &str, statements: &Statements) -> Result<Option<String>> {
+        let (Some(drop_old), Some(take_back)) = (&statements.drop_old, &statements.take_back) else {
+            return Ok(None);
+        };
+        let Err(error) = self.connection.rows(drop_old) else { return Ok(None) };
+        let is_referred_to = number(&error).is_some_and(|number| REFERRED_TO.contains(&number));
+        let took_back =
+            || self.connection.rows(PATIENCE).and_then(|_| self.connection.rows(take_back)).is_ok();
+        if !is_referred_to || !took_back() {
+            return Ok(Some(said_refused(drop_old, &error)));
+        }
+        // Has the server sync these names, too. Whatever becomes of that, nothing is loaded.
+        let _ = statements.last.iter().try_for_each(|sql| self.connection.rows(sql).map(drop));
+        self.check_referring(table).input()?;
+        let reason = format!("{error:#}").replace(&name_of_old(&self.staged), table);
+        Err(anyhow!(
+            "--replace would leave a foreign key that the server does not show to this user without the table {table} that \
+             it refers to: drop it first and make it again afterwards, or delete the rows and use --append; nothing was \
+             loaded: {reason}"
+        ))
+        .input()
     }
 
     /// Gives the table that was moved away a name to stay, and says which one it has.
@@ -112,7 +146,7 @@ impl MySql {
         );
         thread::scope(|scope| {
             let renaming = scope.spawn(move || renamer.rows(rename).map(drop));
-            let waits = || Ok::<_, anyhow::Error>(self.connection.value(&waiting)?.is_some());
+            let waits = || Ok::<_, Error>(self.connection.value(&waiting)?.is_some());
             let looks = iter::repeat_with(waits).take_while(|_| !renaming.is_finished());
             let looked =
                 looks.inspect(|_| thread::sleep(LOOK)).find(|is_waiting| !matches!(is_waiting, Ok(false)));
@@ -155,6 +189,11 @@ impl MySql {
     }
 }
 
-fn is_timeout(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<ServerError>().is_some_and(|server| server.number == LOCK_WAIT_TIMEOUT)
+fn is_timeout(error: &Error) -> bool {
+    number(error) == Some(LOCK_WAIT_TIMEOUT)
+}
+
+/// The server's number of an error, if it is one of the server.
+fn number(error: &Error) -> Option<u32> {
+    error.downcast_ref::<ServerError>().map(|server| server.number)
 }

@@ -21,9 +21,9 @@ const CHECKS: [(&str, &str); 4] = [
     ("sql_select_limit", "18446744073709551615"),
 ];
 
-/// Settings that not every server has, or lets a session change: NULL in a TIMESTAMP is NULL, or an error, and not the time
-/// of the import; MariaDB checks what CHECK says, and reports a key that comes twice; a list of columns is not cut; and
-/// messages have the words by which dyno finds the row.
+/// Settings that not every server has, or lets a session change: a TIMESTAMP of a new table takes NULL unless it says NOT
+/// NULL; MariaDB checks what CHECK says, and reports a key that comes twice; a list of columns is not cut; and messages have
+/// the words by which dyno finds the row.
 const IF_KNOWN: [&str; 5] = [
     "explicit_defaults_for_timestamp = 1",
     "check_constraint_checks = 1",

@@ -22,6 +22,8 @@ pub struct Statements {
     pub last: Vec<String>,
     /// Drops the table that was replaced.
     pub drop_old: Option<String>,
+    /// Puts that table back in its place, if it cannot be dropped.
+    pub take_back: Option<String>,
 }
 
 /// The statements of an import. A new table is loaded under the name `staged`. With `keeps_names` the server itself
@@ -70,8 +72,10 @@ pub fn statements(table: &Table, existing: Existing, staged: &str, keeps_names: 
         last.push(format!("DROP TABLE {witness}"));
     }
     last.extend(is_merged.then(|| format!("DROP TEMPORARY TABLE {staged}")));
-    let drop_old = (existing == Existing::Replace).then(|| format!("DROP TABLE {old}"));
-    Statements { before, load, after, commit, last, drop_old }
+    let is_replaced = existing == Existing::Replace;
+    let drop_old = is_replaced.then(|| format!("DROP TABLE {old}"));
+    let take_back = is_replaced.then(|| format!("RENAME TABLE {name} TO {staged}, {old} TO {name}"));
+    Statements { before, load, after, commit, last, drop_old, take_back }
 }
 
 /// The name that the old table gets when the one loaded under the name `staged` takes its place.

@@ -6,16 +6,13 @@ use dyno_client::Sql;
 use dyno_protocol::Value;
 
 use super::MySql;
-use super::catalog::{literal, text};
+use super::catalog::text;
+use super::triggers::Triggers;
 use crate::error::{Input, Refused};
 use crate::server::sent::Sent;
 
 /// A message of fewer bytes is whole. The server cuts longer ones, perhaps within the row's number (`MYSQL_ERRMSG_SIZE`).
 const WHOLE: usize = 500;
-
-/// The session's account as the server writes it in lists of privileges: 'user'@'host'.
-const GRANTEE: &str = "CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1 \
-    - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
 
 /// The message in a row of SHOW WARNINGS: level, code and message.
 fn message(row: Vec<Value>) -> String {
@@ -69,24 +66,9 @@ impl MySql {
         self.connection.value("SELECT @dyno_row").ok()??.parse().ok()
     }
 
-    /// True unless the server lists no trigger of a table, to a user to whom it lists them: one with the privilege TRIGGER.
+    /// True unless the table is known to have no trigger.
     fn may_have_triggers(&self, table: &str) -> bool {
-        let name = literal(table);
-        let granted = |list: &str, condition: &str| {
-            format!(
-                "EXISTS (SELECT 1 FROM information_schema.{list} \
-                 WHERE privilege_type = 'TRIGGER' AND grantee = {GRANTEE}{condition})"
-            )
-        };
-        let of_table = format!(" AND table_schema = DATABASE() AND table_name = {name}");
-        let has_none = self.connection.value(&format!(
-            "SELECT NOT EXISTS (SELECT 1 FROM information_schema.triggers \
-             WHERE event_object_schema = DATABASE() AND event_object_table = {name}) AND ({} OR {} OR {})",
-            granted("user_privileges", ""),
-            granted("schema_privileges", " AND DATABASE() LIKE table_schema"),
-            granted("table_privileges", &of_table),
-        ));
-        !matches!(has_none, Ok(Some(is_true)) if is_true == "1")
+        !matches!(Triggers::of(&self.connection, table), Ok(Triggers::Absent))
     }
 
     /// A message of the server with the table's own name and not the one that it has until it is whole, and with the name of

@@ -15,7 +15,8 @@ use crate::value::Kind;
 pub const SPELLING: Spelling =
     Spelling { is_postgres: true, integer: "BIGINT", real: "DOUBLE PRECISION", text: "TEXT" };
 
-/// Finds a table: a name with a point may have a schema before it.
+/// Finds a table: a name with a point may have a schema before it. The schema of one that is there is always named, since
+/// CREATE TABLE without a name takes the first schema of the search path, and the table may be in a later one.
 pub fn find(connection: &Connection, name: &str) -> Result<Place> {
     if let Some((schema, table)) = name.split_once('.') {
         let literal = schema.replace('\'', "''");
@@ -24,7 +25,12 @@ pub fn find(connection: &Connection, name: &str) -> Result<Place> {
             return Ok(Place { schema: Some(schema.to_owned()), table: table.to_owned() });
         }
     }
-    Ok(Place { schema: None, table: name.to_owned() })
+    let literal = quoted(name).replace('\'', "''");
+    let schema = connection.value(&format!(
+        "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+         WHERE c.oid = to_regclass('{literal}')"
+    ))?;
+    Ok(Place { schema, table: name.to_owned() })
 }
 
 /// Schemas of system tables.
@@ -59,7 +65,8 @@ pub fn existing(connection: &Connection, place: &Place) -> Result<Option<Vec<Col
     let column = |row: Vec<Value>| {
         let [name, declared, is_key, oid, modifier] = texts_of(row);
         let kind = kind(connection, &oid, &modifier)?;
-        Ok(Column { name, kind, declared, inferred: false, required: is_key == "1" })
+        let is_key = is_key == "1";
+        Ok(Column { name, kind, declared, inferred: false, required: is_key, is_key })
     };
     rows.into_iter().map(column).collect::<Result<_>>().map(Some)
 }

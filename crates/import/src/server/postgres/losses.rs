@@ -64,6 +64,12 @@ fn of_columns(table: &str) -> Vec<String> {
         ),
         of("the default of", "(atthasdef OR coalesce(to_jsonb(a) ->> 'attidentity', '') <> '')"),
         of("privileges on the columns", "cardinality(attacl) > 0"),
+        of("the collation of", "attcollation <> (SELECT typcollation FROM pg_type WHERE oid = atttypid)"),
+        of("the storage of", "attstorage <> (SELECT typstorage FROM pg_type WHERE oid = atttypid)"),
+        of("the compression of", "coalesce(to_jsonb(a) ->> 'attcompression', '') <> ''"),
+        // It is NULL since version 17, where it was -1.
+        of("the statistics target of", "coalesce(attstattarget, -1) <> -1"),
+        of("the options of", "attoptions IS NOT NULL"),
     ]
 }
 
@@ -76,6 +82,7 @@ fn of_table(table: &str) -> Vec<String> {
         of("'the owner ' || pg_get_userbyid(relowner)", "pg_get_userbyid(relowner) <> current_user"),
         of("'row security'", "(relrowsecurity OR relforcerowsecurity)"),
         of("'UNLOGGED'", "relpersistence = 'u'"),
+        of("'the replica identity'", "relreplident <> 'd'"),
         of("'the options ' || array_to_string(reloptions, ', ')", "reloptions IS NOT NULL"),
         format!(
             "SELECT 'the tablespace ' || spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace \

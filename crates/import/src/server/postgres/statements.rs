@@ -7,7 +7,7 @@ use crate::target::Existing;
 /// The place of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its schema; the first of the search path if no schema is named.
+    /// Its schema; None for a new table of the first one of the search path.
     pub schema: Option<String>,
     /// Its name there.
     pub table: String,
