@@ -19,11 +19,10 @@ import argparse
 import json
 import random
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from python import COLUMNS, FIND, HERE, STEP, interval
+from python import COLUMNS, FIND, HERE, STEP, interval, output, pair
 
 KINDS = {"statements": ["statements"], "rows": ["rows"], "bulk": ["bulk", "scan"], "mix": ["mix"]}
 # Operations of each kind of work.
@@ -57,23 +56,14 @@ def write(kind: str, file: str) -> list[dict]:
     return [test, scan][: len(KINDS[kind])]
 
 
-def output(command: list[str], given: str = "") -> list[str]:
-    """What a program printed, by lines."""
-    done = subprocess.run(command, input=given, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout.splitlines()
-
-
 def runner(folder: str, tests: list[dict]) -> list[int]:
     """The times of the runner, two for each test: by the clock, and of the CPU."""
     job = {"protocol": 3, "engine": "sqlite", "driver": "mattn", "build": "bundled", "directory": folder}
     job["settings"] = [{"name": "database", "value": ":memory:"}]
     job["tests"] = [test | {"id": str(place)} for place, test in enumerate(tests)]
     events = map(json.loads, output([f"{folder}/dyno-runner-go-mattn"], json.dumps(job)))
-    sections = [event["section"] for event in events if event["event"] == "sample"]
-    both = [(one["nanoseconds"], one["client"]["user_ns"] + one["client"]["system_ns"]) for one in sections]
-    return [time for times in both for time in times]
+    pairs = [pair(event["section"]) for event in events if event["event"] == "sample"]
+    return [time for times in pairs for time in times]
 
 
 def main() -> None:

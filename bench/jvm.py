@@ -20,13 +20,11 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
 import tomllib
 from pathlib import Path
 
-from python import COLUMNS, FIND, HERE, SETUP, STEP, TABLE, interval
+from python import COLUMNS, FIND, HERE, SETUP, STEP, TABLE, interval, output, pair
 
 KINDS = ["statements", "fetch", "insert", "batch", "mix", "lasting"]
 
@@ -64,14 +62,6 @@ def write(kind: str, count: int, folder: str) -> dict:
     return test | {"id": "1", "setup": setup}
 
 
-def output(command: list, given: str = "") -> list[str]:
-    """The lines that a program printed."""
-    done = subprocess.run(command, input=given, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout.splitlines()
-
-
 def runner(start: list[str], folder: str, test: dict, server: dict) -> list[float]:
     """The time of an operation of the runner by the clock, and of the CPU; of all the work where it is no mix."""
     job = {"protocol": 3, "variant": "batch", "directory": folder, "tests": [test]}
@@ -83,8 +73,8 @@ def runner(start: list[str], folder: str, test: dict, server: dict) -> list[floa
         job["settings"] = [{"name": "database", "value": ":memory:"}]
     events = map(json.loads, output(start, json.dumps(job)))
     sample = next(event for event in events if event["event"] == "sample")
-    section, done = sample["section"], sample["operations"] if test["model"] == "mix" else 1
-    return [section["nanoseconds"] / done, (section["client"]["user_ns"] + section["client"]["system_ns"]) / done]
+    done = sample["operations"] if test["model"] == "mix" else 1
+    return [time / done for time in pair(sample["section"])]
 
 
 def main() -> None:

@@ -228,8 +228,20 @@ def times(contender: str, done: subprocess.CompletedProcess) -> list[int]:
     events = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode:
         sys.exit(f"{contender}: {events[-1]['message']}")
-    section = next(event["section"] for event in events if event["event"] == "sample")
+    return pair(next(event["section"] for event in events if event["event"] == "sample"))
+
+
+def pair(section: dict) -> list[int]:
+    """The times of a section: by the clock, and of the CPU."""
     return [section["nanoseconds"], section["client"]["user_ns"] + section["client"]["system_ns"]]
+
+
+def output(command: list, given: str = "") -> list[str]:
+    """The lines that a program printed."""
+    done = subprocess.run(command, input=given, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return done.stdout.splitlines()
 
 
 def write(folder: str) -> None:

@@ -89,9 +89,6 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
         if joins {
             return Ok(());
         }
-        if test.check.is_some() {
-            self.prepare_check()?;
-        }
         self.answer(test)?;
         self.events.borrow_mut().send_answer(&test.id, &self.bench.answer).map_err(Stop::Output)
     }
@@ -100,12 +97,13 @@ impl<E: Engine, W: Write> Trial<'_, E, W> {
     fn prepare_check(&mut self) -> Result<()> {
         let job = self.bench.job;
         let mut listed = job.on_connect.iter().filter(|statement| statement.before_checks);
-        listed.try_for_each(|statement| self.query(&statement.sql))
+        listed.try_for_each(|one| self.query(&one.sql).with_context(|| format!("cannot {}", one.name)))
     }
 
     /// Asks what a test left: by its check, or as the model says.
     fn answer(&mut self, test: &Test) -> Result<()> {
         if let Some(sql) = &test.check {
+            self.prepare_check()?;
             return self.query(sql).map_err(|error| {
                 self.failing(test)
                     .unwrap_or_else(|| error.context(format!("the check query ({})", quote(sql))))

@@ -22,8 +22,8 @@ pub struct FunctionContext {
     _opaque: [u8; 0],
 }
 
-/// What a connection calls while it waits for a lock, with what it was given and the number of calls before: 0 where it is
-/// to wait no longer.
+/// A function that a connection calls while it waits for a lock, with the argument that it was given and the number of calls so
+/// far. It returns 0 to end the wait.
 pub type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
 
 /// A virtual table; an implementation's own struct begins with it.

@@ -113,18 +113,21 @@ pub(crate) fn weakness(
 ) -> Option<String> {
     let trials = run.trials.iter().filter(|trial| trial.contender == contender && trial.is_measured());
     let trials = trials.filter(|trial| disturbances.counts(trial.block));
+    // A rate that is sought is bounded by the trials in which its target did not hold.
+    let trials = trials.filter(|trial| !held(trial, test));
     let (mut all, mut weak) = (0, Vec::new());
     for trial in trials {
-        // A rate that is sought is bounded by the trials in which its target did not hold.
-        let mut samples = trial.samples.iter().filter(|sample| sample.sample.test == test);
-        if samples.any(|sample| sample.sought.is_some_and(|sought| sought.held)) {
-            continue;
-        }
         let mut its = trial.agents.iter().filter(|share| share.test == test).peekable();
         all += usize::from(its.peek().is_some());
         weak.extend(its.find_map(|share| why_weak(run, trial, share)));
     }
     (2 * weak.len() >= all).then(|| weak.into_iter().next())?
+}
+
+/// True if a trial sought a rate in a test, and the target held.
+fn held(trial: &TrialRecord, test: &str) -> bool {
+    let mut samples = trial.samples.iter().filter(|sample| sample.sample.test == test);
+    samples.any(|sample| sample.sought.is_some_and(|sought| sought.held))
 }
 
 fn why_weak(run: &Run, trial: &TrialRecord, share: &AgentShare) -> Option<String> {

@@ -54,10 +54,14 @@ function number(value) {
 
 /** The number of a text of digits, exactly; a decimal without a fraction to show is whole, as every runner reads it. */
 export function numberOf(text) {
+  const found = Number(text);
+  // Most are these. Layers parse each value of some columns with this function.
+  if (Number.isSafeInteger(found) && !text.includes(".")) {
+    return found;
+  }
   if (/^-?\d+$/.test(text)) {
-    const found = Number(text);
-    return Number.isSafeInteger(found) ? found : BigInt(text);
+    return BigInt(text);
   }
   const isLong = /^-?\d+\.\d+$/.test(text) && text.replace(/^-?0*\.?0*|\.|-/g, "").length > DIGITS;
-  return isLong ? new Decimal(text) : Number(text);
+  return isLong ? new Decimal(text) : found;
 }

@@ -127,7 +127,7 @@ fn what_is_sustained_stands_beside_what_closed_clients_do() {
         let points = tests[test]["lines"][0]["points"].as_array().unwrap().iter();
         points.map(|point| point["per_second"].as_f64()).collect::<Vec<_>>()
     };
-    // Each is that of its own run; a machine that is busy with something else may sustain none.
+    // Each rate is that of one run, and a busy machine may sustain no rate.
     let own = runs.split(' ').map(|run| {
         let verdict = place.dyno(&format!("show {run} --format json")).exits(0).json();
         verdict["verdict"]["sustained"][0]["lines"][0].clone()

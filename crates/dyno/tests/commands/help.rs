@@ -1,4 +1,4 @@
-//! What dyno says of itself.
+//! Help, the version, manual pages and completions.
 
 use crate::common::Place;
 

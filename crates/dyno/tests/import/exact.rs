@@ -156,7 +156,7 @@ fn a_type_that_the_user_names_is_what_the_server_makes_of_it() {
     }
 }
 
-/// A column in which MariaDB or MySQL would store a value of its own for NULL takes no empty field.
+/// In some columns MariaDB and MySQL store another value for NULL. Such a column takes no empty field.
 fn takes_no_empty_field(case: &Case, engine: &str) {
     let is_bad = |arguments: &str, column: &str| {
         let said = format!("e.csv:3: column \"{column}\": \"\" is no value, and the column needs one");

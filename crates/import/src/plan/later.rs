@@ -63,7 +63,7 @@ impl Beginning {
             let (sample, skip) = (&opened.sample, lines_before(&mut opened.sample.read(), request.skip, "")?);
             let own = guess::records(&source.name(), sample, opened.whole, self.syntax, skip)?;
             let Some((first, rest)) = own.split_first() else { continue };
-            // What is a row of the first file is one here, too.
+            // A record that is a row of the first file is a row of this one too.
             if self.records.iter().any(|record| guess::is_again(record, first)) {
                 continue;
             }

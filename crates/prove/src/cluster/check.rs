@@ -159,7 +159,7 @@ pub fn judge(found: NodeContents, attempts: &[ClientAttempt]) -> NodeFinding {
     NodeFinding { lost, missing, failed_found, unknown_found, troubles }
 }
 
-/// True if the check notices that a commit is gone which dyno removes for that purpose; None if there is none to remove.
+/// Removes an acknowledged commit, and returns true if the check notices that it is gone; None if there is no such commit.
 ///
 /// # Errors
 /// The node does not answer.

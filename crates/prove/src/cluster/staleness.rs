@@ -3,6 +3,7 @@
 //! takes is no part of it: a store whose reads are never old is never late.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -78,10 +79,10 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStal
     make(&writer)?;
     // When the last commit was acknowledged, or failed.
     let end = OnceLock::new();
-    // When all readers had begun, or failed.
-    let begin = OnceLock::new();
+    // True once all readers have begun, or failed.
+    let begun = AtomicBool::new(false);
     thread::scope(|scope| {
-        let (during, readers) = ((&begin, &end), &nodes[1..]);
+        let (during, readers) = ((&begun, &end), &nodes[1..]);
         let (begins, all_began) = channel::<()>();
         let reads: Vec<_> = readers
             .iter()
@@ -93,7 +94,7 @@ pub fn measure(library: &ClientLibrary, nodes: &[Server]) -> Result<Vec<NodeStal
         drop(begins);
         // The commits begin once each reader reads, or has failed: nothing is ever sent.
         let _ = all_began.recv();
-        begin.get_or_init(Instant::now);
+        begun.store(true, Ordering::Relaxed);
         let acknowledged = write(&writer);
         end.get_or_init(Instant::now);
         let reads: Result<Vec<Reads>> = reads
@@ -121,13 +122,13 @@ fn write(writer: &NodeLink) -> Result<Vec<Instant>> {
 fn read(
     library: &ClientLibrary,
     node: &Server,
-    (begin, end): (&OnceLock<Instant>, &OnceLock<Instant>),
+    (begun, end): (&AtomicBool, &OnceLock<Instant>),
     begins: Sender<()>,
 ) -> Result<Reads> {
     let link = enter(library, node)?;
     drop(begins);
     // Another may still be connecting: these reads do not count.
-    while begin.get().is_none() {
+    while !begun.load(Ordering::Relaxed) {
         get(&link)?;
     }
     let mut reads = Reads::default();

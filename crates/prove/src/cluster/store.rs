@@ -12,7 +12,7 @@ use super::etcd::EtcdLink;
 use super::rqlite::RqliteLink;
 use crate::subject::Contents;
 
-/// The number of times that the leader is asked to hand over.
+/// The number of times that dyno asks which node leads, and has it hand over: an election takes a second or two.
 const HANDOVERS: usize = 50;
 /// The time between them.
 const PAUSE: Duration = Duration::from_millis(100);

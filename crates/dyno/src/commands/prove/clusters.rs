@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Error, Result, bail, ensure};
 use dyno_engine::{Contender, Registry, ServerEngine};
-use dyno_files::Output;
 use dyno_lab::placement;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_lab::server::{Account, Installation, identified};
@@ -16,10 +15,10 @@ use dyno_verdict::{ClusterVerdict, judge_clusters};
 
 use super::cluster_controls as controls;
 use super::maker::Maker;
+use super::outputs::ProofOutputs;
 use super::place::ProofPlace;
 use crate::cli::{ProofFormat, ProveArgs, ProvedDevice};
 use crate::commands::outcome::{AsInput, Exit, print};
-use crate::commands::report;
 use crate::terminal;
 
 /// The number of clients where none is named: one would wait for each commit alone.
@@ -64,9 +63,7 @@ pub fn execute(
     contenders: &[Contender],
     interrupts: &Interrupts,
 ) -> Result<Exit> {
-    let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
-    let mut page = arguments.report.as_deref().map(report::open_proof_page).transpose().input()?;
-    out.iter().chain(&page).for_each(terminal::leave_standard_output_to);
+    let mut outputs = ProofOutputs::open(arguments).input()?;
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let power = PowerPlace::find(arguments, &scratch, interrupts)?;
@@ -76,14 +73,11 @@ pub fn execute(
     let session = Session { arguments, maker: &maker, place: scratch.folder(), power, interrupts, seed };
     let record = session.record(registry, contenders)?;
     // Also where an interrupt ends it: what was found until then is kept and shown.
-    let text = dyno_show::pretty(&record)?;
-    let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
+    let kept = outputs.keep(&record);
     let verdict = judge_clusters(record);
     let exit = show(&verdict, arguments.format)?;
-    let text = page.as_ref().map_or(Ok(String::new()), |_| clusters::page(&verdict))?;
-    let paged = page.as_mut().map_or(Ok(()), |page| page.write(text.as_bytes()).map(drop));
-    kept.context("cannot keep what was observed")?;
-    paged.context("cannot write the page")?;
+    let paged = outputs.write_page(|| clusters::page(&verdict));
+    kept.and(paged)?;
     Ok(interrupts.signal().map_or(exit, Exit::Signal))
 }
 

@@ -5,12 +5,12 @@ mod cluster_controls;
 pub(super) mod clusters;
 mod controls;
 mod maker;
+mod outputs;
 mod place;
 mod session;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use dyno_engine::{Contender, Home, Registry, split_list};
-use dyno_files::Output;
 use dyno_lab::key;
 use dyno_lab::scratch::{self, Scratch};
 use dyno_launch::Interrupts;
@@ -23,11 +23,10 @@ use dyno_verdict::{DurabilityOutcome, DurabilityVerdict, judge_durability};
 
 use super::nodes::name_nodes;
 use super::outcome::{AsInput, Exit, print};
-use super::{overwriting, report};
 use crate::cli::{FilesArgs, ProofFormat, ProveArgs, RecorderArgs, WatcherArgs};
 use crate::commands::registry;
-use crate::terminal;
 use maker::Maker;
+use outputs::ProofOutputs;
 use place::ProofPlace;
 use session::Session;
 
@@ -78,7 +77,7 @@ pub fn execute(arguments: &ProveArgs) -> Result<Exit> {
     let contenders = named(&with).input()?;
     let are_clusters = clusters::are_clusters(arguments, &contenders).input()?;
     let importers = named(&arguments.import).input()?;
-    check_outputs(arguments).input()?;
+    outputs::check(arguments).input()?;
     check_folders(arguments).input()?;
     let proved = match are_clusters {
         true => clusters::execute(arguments, &registry, &contenders, &interrupts),
@@ -99,9 +98,7 @@ fn prove_all(
 ) -> Result<Exit> {
     // Before anything is made or mounted.
     let kept = arguments.again.as_deref().map(|folder| again::open(folder, arguments.trust)).transpose()?;
-    let mut out = arguments.out.as_deref().map(Output::open).transpose().input()?;
-    let mut page = arguments.report.as_deref().map(report::open_proof_page).transpose().input()?;
-    out.iter().chain(&page).for_each(terminal::leave_standard_output_to);
+    let mut outputs = ProofOutputs::open(arguments).input()?;
     let parent = scratch::default_parent();
     let scratch = Scratch::create_or(&parent, scratch::BY_TMPDIR)?;
     let place = ProofPlace::find(arguments, &scratch, interrupts)?;
@@ -115,15 +112,11 @@ fn prove_all(
     let seed = arguments.seed.map_or_else(dyno_lab::run::fresh_seed, Ok)?;
     let session = Session { arguments, context: &place.context, maker: &maker, seed };
     let record = session.record(registry, contenders, imports, place.no_cuts.clone())?;
-    let text = dyno_show::pretty(&record)?;
-    let kept = out.as_mut().map_or(Ok(()), |out| out.write(text.as_bytes()).map(drop));
+    let kept = outputs.keep(&record);
     let verdict = judge_durability(record);
-    // The verdict is the work of hours: it is printed even where a full disk cannot take its file.
     let exit = show(&verdict, arguments.format)?;
-    let text = page.as_ref().map_or(Ok(String::new()), |_| durability::page(&verdict))?;
-    let paged = page.as_mut().map_or(Ok(()), |page| page.write(text.as_bytes()).map(drop));
-    kept.context("cannot keep what was observed")?;
-    paged.context("cannot write the page")?;
+    let paged = outputs.write_page(|| durability::page(&verdict));
+    kept.and(paged)?;
     Ok(exit)
 }
 
@@ -139,16 +132,6 @@ pub fn show(verdict: &DurabilityVerdict, format: ProofFormat) -> Result<Exit> {
         DurabilityOutcome::Refuted => Exit::Refuted,
         DurabilityOutcome::Incomplete => Exit::Incomplete,
     })
-}
-
-/// Refuses outputs of which one would replace another.
-fn check_outputs(arguments: &ProveArgs) -> Result<()> {
-    let out = ("-o", arguments.out.as_deref());
-    let page = ("--report", arguments.report.as_deref());
-    let kept = ("--keep", arguments.keep.as_deref());
-    overwriting::check_outputs(out, page)?;
-    overwriting::check_outputs(out, kept)?;
-    overwriting::check_outputs(page, kept)
 }
 
 /// Refuses a contender that cannot be proved.

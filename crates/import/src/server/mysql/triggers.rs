@@ -1,5 +1,5 @@
-//! What the server says of the triggers of a table: it need list them only to users with the privilege TRIGGER. MariaDB 10.11
-//! also lists them to some others.
+//! The triggers of a table. A server has to list them only to users with the privilege TRIGGER; MariaDB 10.11 lists them to
+//! some others too.
 
 use anyhow::Result;
 use dyno_client::Sql;
@@ -53,7 +53,7 @@ impl Triggers {
     }
 }
 
-/// What becomes of triggers that the server does not show when their table is replaced, as a sentence.
+/// The sentence for triggers that the server may hide, and that are gone when their table is replaced.
 pub fn said_hidden(table: &str) -> String {
     format!(
         "The server may hide triggers from a user without the privilege TRIGGER, so {table} may have some that dyno does not \

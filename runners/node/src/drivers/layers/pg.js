@@ -18,14 +18,8 @@ export class Driver extends layered(Pg) {
 
   /** As their manuals advise: layers do not say of which type a column is. */
   parser(type, format) {
-    return NUMBERS.includes(type) ? quickly : super.parser(type, format);
+    return NUMBERS.includes(type) ? numberOf : super.parser(type, format);
   }
-}
-
-/** As a program's own parser would; what a number does not hold exactly takes longer. */
-function quickly(text) {
-  const found = Number(text);
-  return Number.isSafeInteger(found) && !text.includes(".") ? found : numberOf(text);
 }
 
 export const Session = layeredSession(PostgresSession);

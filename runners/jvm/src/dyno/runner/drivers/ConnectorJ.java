@@ -17,8 +17,6 @@ import java.util.Properties;
 /** MySQL Connector/J, without LOAD DATA: where it may send rows from memory, a server may ask it for any file.
  *  https://dev.mysql.com/doc/connector-j/en/ */
 final class ConnectorJ extends MySqlJdbc {
-    private boolean isRewritten;
-
     ConnectorJ(Job job) {
         super(job, List.of("rewrite", "batch", "insert"));
     }
@@ -54,19 +52,9 @@ final class ConnectorJ extends MySqlJdbc {
 
     /** A batch that is rewritten goes as a text: the server would prepare it anew each time. */
     @Override
-    Loader loader(Load load) throws SQLException {
-        isRewritten = variant.equals("rewrite") && !load.isSingle(1);
-        try {
-            return super.loader(load);
-        } finally {
-            // Rows that are inserted one by one later are prepared on the server.
-            isRewritten = false;
-        }
-    }
-
-    @Override
-    PreparedStatement prepare(String sql) throws SQLException {
-        return isRewritten ? simple(connection, sql) : super.prepare(sql);
+    PreparedStatement prepareBatches(Load load, String sql) throws SQLException {
+        boolean isRewritten = variant.equals("rewrite") && !load.isSingle(1);
+        return isRewritten ? simple(connection, sql) : super.prepareBatches(load, sql);
     }
 
     @Override

@@ -170,10 +170,10 @@ abstract class Jdbc implements Driver {
         private final RowFile file;
         private final String[] cells;
 
-        Prepared(Load load) throws SQLException {
+        Prepared(Load load, PreparedStatement insert) {
             file = load.file();
             cells = new String[file.columns().size()];
-            insert = prepare(insertText(load));
+            this.insert = insert;
         }
 
         final void bind(int place) throws SQLException {
@@ -194,7 +194,7 @@ abstract class Jdbc implements Driver {
         private int place = Failure.NOWHERE;
 
         Inserts(Load load) throws SQLException {
-            super(load);
+            super(load, prepare(insertText(load)));
         }
 
         @Override
@@ -217,7 +217,7 @@ abstract class Jdbc implements Driver {
     /** By `executeBatch`. */
     private final class Batches extends Prepared {
         Batches(Load load) throws SQLException {
-            super(load);
+            super(load, prepareBatches(load, insertText(load)));
         }
 
         @Override
@@ -246,6 +246,11 @@ abstract class Jdbc implements Driver {
     /** A statement for rows. */
     PreparedStatement prepare(String sql) throws SQLException {
         return connection.prepareStatement(sql);
+    }
+
+    /** A statement for the batches of a load. */
+    PreparedStatement prepareBatches(Load load, String sql) throws SQLException {
+        return prepare(sql);
     }
 
     private static String insertText(Load load) {
